@@ -124,8 +124,6 @@ test.each<[INodeParameters, string]>([
 	[{ purpose: 'x'.repeat(51) }, 'Purpose is "xxx'],
 	[{ purpose: '={{ $json.employee }}' }, 'Purpose is "E-1" for item 0, and "E-2" for item 1'],
 	[{ purpose: '={{ $itemIndex === 0 ? "bonus" : undefined }}' }, 'Purpose is "bonus" for item 0'],
-	[{ payDay: 0 }, 'Pay Day is 0'],
-	[{ period: 'October' }, 'Period is "October"'],
 	[{ period: '={{ $json.employee }}' }, 'Period is "E-1" for item 0'],
 	[{ columns: { name: 'Full name' } }, 'no column Full name'],
 	// An expression with a mistake in it would compare with nobody.

@@ -595,23 +595,6 @@ describe('whatever is in a list', () => {
 			{ numRuns: 500 },
 		);
 	});
-
-	test('what it gives, checked again, gives the same', () => {
-		fc.assert(
-			fc.property(lists, (rows) => {
-				const first = checked(rows).map((each) => each.row);
-				const again = new Map(
-					checked(first.map((each) => ({ ...each }))).map((each) => [
-						each.row.reference,
-						each.row.amountEtb,
-					]),
-				);
-				for (const { reference, amountEtb } of first)
-					if (again.has(reference)) expect(again.get(reference)).toBe(amountEtb);
-			}),
-			{ numRuns: 500 },
-		);
-	});
 });
 
 describe('the period', () => {
