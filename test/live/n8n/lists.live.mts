@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLab, type Lab } from '../../support/lab.mts';
 import { listWorkflow, workbook, type Cell } from '../../support/list-file.mts';
+import { saveInOffice } from './file-payroll.mts';
 
 const folder = join(import.meta.dirname, 'fixtures', 'public-files');
 const headings = ['employee', 'name', 'amountEtb'];
@@ -39,6 +40,9 @@ async function look(name: string, content: Buffer, fields: object = {}): Promise
 	};
 }
 
+/** As Excel saves a list where a comma separates decimals. */
+const semicolons = (...rows: string[]): string =>
+	['Employee;Name;Phone;Amount (ETB)', ...rows].join('\r\n');
 const csv = (...lines: string[]): Buffer => Buffer.from(lines.join('\n'));
 const utf16 = (text: string, isBigEndian = false): Buffer => {
 	const bytes = Buffer.from(text, 'utf16le');
@@ -161,6 +165,26 @@ const cases: Array<[string, Buffer, string[], RegExp, object?]> = [
 		['TT-1 8000.5'],
 		/^\[6,"problem".*\n\[7,"problem","This row is a total.*\n\[9,"noPerson"/m,
 		{ columns },
+	],
+	[
+		'libreoffice.ods',
+		saveInOffice('Employee,Name,Amount (ETB)\nO-1,"ሰላም ""ሊሊ"" በቀለ","12,400.50"', 'ods'),
+		['O-1 12400.5'],
+		/ready/,
+	],
+	[
+		'excel-utf8.csv',
+		Buffer.from(
+			`\ufeff${semicolons('X-1;አበበ ከበደ;;12.400,50', 'X-2;"a ""b""";;9500,5 Birr', 'X-3;c;;pending')}`,
+		),
+		['X-1 12400.5', 'X-2 9500.5'],
+		/^\[4,"problem".*is not a plain number/m,
+	],
+	[
+		'excel-1252.csv',
+		Buffer.from(semicolons('W-1;Zoé Haile;;12.400,50'), 'latin1'),
+		['W-1 12400.5'],
+		/ready/,
 	],
 	['utf16-mark.csv', utf16('\ufeffemployee,name,amountEtb\nA-1,ጽዮን,500'), ['A-1 500'], /ready/],
 	['utf16.csv', utf16('employee,name,amountEtb\nA-1,ጽዮን,500'), [], /UTF-16 without a mark/],
