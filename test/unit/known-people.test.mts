@@ -417,7 +417,8 @@ describe('with Known Payments', () => {
 		['correction', 2500, false],
 		['bonus-2', 4000, true],
 		['bonus-2', 1000, true],
-		['bonus-2', 4500, false],
+		['bonus-2', 2500, false],
+		['bonus-2', 4500, true],
 		['salary', 4000, false],
 	])(
 		'as %p of %p ETB beside 5,000 of other purposes has a remark: %p',
@@ -429,6 +430,16 @@ describe('with Known Payments', () => {
 			expect(codesOf(against([paid()], { amountEtb }, { purpose }))).not.toContain('paidForPeriod');
 		},
 	);
+
+	test('an unknown payment for another purpose or period is told, until one of its rows is paid', () => {
+		const unknown = { ...otherPurpose, reference: 'b', outcome: 'unknown' };
+		const told = 'It is unknown whether another payment was made: bonus, 2026-10.';
+		expect(textOf(against([paid(unknown)]), 'otherUnknown')).toBe(told);
+		const settled = paid({ ...unknown, outcome: 'paid' });
+		for (const rows of [[paid(unknown), settled], [paid({ ...unknown, person: 'E999' })]])
+			expect(codesOf(against(rows))).not.toContain('otherUnknown');
+		expect(statusOf([paid(unknown)])).toBe('ready');
+	});
 
 	test.each([
 		['Copy (abc)', 'w', 'unknown'],

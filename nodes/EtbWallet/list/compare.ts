@@ -40,6 +40,9 @@ export function remarkFinder(listed: readonly ReadRow[], known: Known, run: List
 	return ({ person, remarks }: ReadRow, history: History): Remark[] => [
 		...remarks,
 		...history.unknownHere.flatMap(() => remarkIf('unknownBefore')),
+		...history.unknownOthers.flatMap((each) =>
+			remarkIf('otherUnknown', `${each.purpose}, ${each.period}`),
+		),
 		...remarkIf('new', person.key && newnessOf(history, known)),
 		...changesOf(person, history, known),
 		...sharedFieldsOf(person),
@@ -118,9 +121,9 @@ const paidLately = (
 
 /**
  * A remark on a person who was paid for the same period with another purpose, if this looks like the same
- * payment: with the amount of one, or as a correction of more than half of all, which is hardly a difference.
+ * payment: with the amount of one, or with more than half of all, which is hardly a difference or a bonus.
  */
-function paidForPeriod(person: Person, history: History, { purpose, period }: ListRun): Remark[] {
+function paidForPeriod(person: Person, history: History, { period }: ListRun): Remark[] {
 	if (history.paid) return [];
 	const ofPeriod = history.otherPayments.filter(
 		(each) => each.period === period && !history.otherPaymentsForPurpose.includes(each),
@@ -128,10 +131,9 @@ function paidForPeriod(person: Person, history: History, { purpose, period }: Li
 	// Two lists at once can write one payment twice: the newest row of a reference counts.
 	const others = [...new Map(ofPeriod.map((each) => [each.reference, each])).values()];
 	const sum = others.reduce((total, { amountEtb = 0 }) => total + amountEtb, 0);
-	const isCorrection = comparableText(purpose) === 'correction' && others.length > 0;
 	const isLikeOne =
 		others.some(({ amountEtb }) => isSameAmount(amountEtb, person.amountEtb)) ||
-		(isCorrection && (person.amountEtb ?? 0) > sum / 2);
+		(others.length > 0 && (person.amountEtb ?? 0) > sum / 2);
 	const told = others.map(({ amountEtb = 0, purpose: other }) => `${etb(amountEtb)} for ${other}`);
 	return isLikeOne ? remarkIf('paidForPeriod', told.join(', ')) : [];
 }

@@ -42,6 +42,8 @@ export interface History {
 	unknownHere: RegisteredPayment[];
 	/** The unknown rows of another workflow or reference. The record does not have them, so *Create* would pay. */
 	unknownElsewhere: RegisteredPayment[];
+	/** The unknown rows of other payments to the person, of any purpose and period. */
+	unknownOthers: RegisteredPayment[];
 	/** The other payments that the person got, of any period, by period. */
 	otherPayments: RegisteredPayment[];
 	/** The part of `otherPayments` for the purpose of the list. */
@@ -51,6 +53,7 @@ export interface History {
 const noHistory: History = {
 	unknownHere: [],
 	unknownElsewhere: [],
+	unknownOthers: [],
 	otherPayments: [],
 	otherPaymentsForPurpose: [],
 };
@@ -110,6 +113,7 @@ export function paymentsIn(given: unknown, listPurpose: string): RegisteredPayme
 /** The outcomes and codes of the register that count as paid, in the form that is compared. */
 const paidOutcomes = new Set(['paid', 'alreadypaid', 'paidbefore', 'settledpaid', 'otheramount']);
 export const isPaid = ({ outcome }: RegisteredPayment): boolean => paidOutcomes.has(outcome);
+const isUnknown = ({ outcome }: RegisteredPayment): boolean => outcome === 'unknown';
 
 /** Sorts by period, and in a period by time. */
 function byPeriod(one: RegisteredPayment, other: RegisteredPayment): number {
@@ -124,6 +128,10 @@ export function historyFinder(
 ): (key: string) => History {
 	const peopleByKey = new Map(people.map((person) => [person.key, person]));
 	const paidTo = grouped(payments.filter(isPaid), ({ key }) => key);
+	const paidReferences = new Set(payments.filter(isPaid).map(({ reference }) => reference));
+	// Two workflows at once can write one reference as paid and as unknown.
+	const unknown = payments.filter((each) => isUnknown(each) && !paidReferences.has(each.reference));
+	const unknownTo = grouped(unknown, ({ key }) => key);
 	// Each payment is found under its reference, and under the one that the list would give it.
 	const references = payments.flatMap((payment) =>
 		[...new Set([payment.reference, payment.ownReference])].map((name) => ({ name, payment })),
@@ -137,7 +145,7 @@ export function historyFinder(
 		const reference = comparableText(referenceOf(purpose, period, key));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
 		const paid = rows.find(isPaid);
-		const unknown = rows.filter(({ outcome }) => !paid && outcome === 'unknown');
+		const unknownRows = rows.filter((each) => !paid && isUnknown(each));
 		const isHere = (each: RegisteredPayment): boolean =>
 			each.reference === reference && isOfWorkflow(each);
 		const otherPayments = (paidTo.get(key) ?? [])
@@ -146,8 +154,9 @@ export function historyFinder(
 		return {
 			inPeople: peopleByKey.get(key),
 			paid,
-			unknownHere: unknown.filter(isHere),
-			unknownElsewhere: unknown.filter((each) => !isHere(each)),
+			unknownHere: unknownRows.filter(isHere),
+			unknownElsewhere: unknownRows.filter((each) => !isHere(each)),
+			unknownOthers: (unknownTo.get(key) ?? []).filter((each) => !rows.includes(each)),
 			otherPayments,
 			otherPaymentsForPurpose: otherPayments.filter(
 				(each) => comparableText(each.purpose) === comparableText(purpose),

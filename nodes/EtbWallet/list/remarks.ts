@@ -22,6 +22,7 @@ export const remarkCodes = {
 	paidLately: `Paid in the last ${latelyDays} days`,
 	paidForPeriod: 'Paid for this period before',
 	unknownBefore: 'It is unknown whether this was paid',
+	otherUnknown: 'It is unknown whether another payment was made',
 	walletInListOnly: 'The wallet stands in this list alone',
 	total: 'This row is a total',
 } as const;
