@@ -54,6 +54,7 @@ const tell = (row, index, rows) => {
 		...(rank(row) < 0 ? remarksOf(row, 'rounded') : []),
 		...(is('unknown')(row) ? [`Sent ${sentAt}`, row.reference] : []),
 		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
+		row.approvedBy && `Approved by ${row.approvedBy}`,
 		settled.settledBy &&
 			`Recorded as ${is('paid')(settled) ? 'paid' : 'not paid'} by ${settled.settledBy}`,
 		...[wallet && `Wallet ${wallet}`, row.phone, isOfOther({ workflow }) && `By ${workflow}`],

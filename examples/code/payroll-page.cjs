@@ -14,6 +14,7 @@ const listAgain = uploadLink({ period, purpose: upload.purpose }, 'Upload the li
 const uploadAgain = `<p>${listAgain}: it pays who was not paid.</p>`;
 const paidLately = ready.filter(hasRemark('paidLately'));
 const paidForPeriod = ready.filter(hasRemark('paidForPeriod'));
+const unsure = ready.filter(hasRemark('otherUnknown'));
 const paidAgain = new Set(paidForPeriod.map(({ person }) => person));
 const ofPeriod = registered.filter((row) => is('paid')(row) && row.period === period);
 const withOtherPurpose = ofPeriod.filter(
@@ -42,7 +43,7 @@ const stillUnpaid = decision?.startsWith('Decline') ? [] : [...notPaid, ...ready
 const written = asks || (ready.length > 0 && !isPaying) ? [] : rows;
 const file = `${escapeHtml(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
 const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(user)}`;
-const unasked = ready.length > 0 ? 'not approved in time' : 'with nobody left to pay';
+const unasked = ready.length > 0 ? 'not approved in time' : 'nothing to approve';
 const by = isPaying || decision ? decided : unasked;
 const paidPart = asks
 	? [marked.length > 0 ? 'The others who will be paid' : 'Will be paid', usual]
@@ -57,11 +58,14 @@ const otherParts = [
 const headings = [...unknownParts, paidPart, ...otherParts].map((part) => heading(...part));
 const question = [
 	isSelf && '<h4>This list is not approved: who uploaded it cannot do that.</h4>',
-	paidLately.length > 0 &&
-		`<h4>Paid in the last 10 days, see below: ${paidLately.length} of these ${countPeople(ready)}. Are month and purpose right?</h4>`,
+	unsure.length > 0 &&
+		`<h2>UNKNOWN whether ${unsure.length} of these ${countPeople(ready)} got another payment, see below</h2>`,
 	paidForPeriod.length > 0 &&
-		`<h2>A second payment for ${escapeHtml(period)}? ${sum(paidForPeriod)} ETB on top of ${sum(withOtherPurpose)} ETB</h2><h4>${paidForPeriod.length} of these ${countPeople(ready)} got that before, with another purpose.${purpose === 'correction' ? ' A correction is only the difference.' : ''}</h4>`,
+		`<h2>A second payment for ${escapeHtml(period)}? ${sum(paidForPeriod)} ETB on top of ${sum(withOtherPurpose)} ETB</h2><h4>Paid for ${escapeHtml(period)} before, with another purpose: ${paidForPeriod.length} of these ${countPeople(ready)}.${purpose === 'correction' ? ' A correction is only the difference.' : ''}</h4>`,
+	paidLately.length > 0 &&
+		`<h2>Paid in the last 10 days: ${paidLately.length} of these ${countPeople(ready)}. Are month and purpose right?</h2>`,
 	`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(purpose)}, ${escapeHtml(period)}</h2>`,
+	unknown.length > 0 && `<h4>${heading('UNKNOWN, see below', unknown)}</h4>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 	section('Will be paid, look at these', marked),
@@ -87,7 +91,7 @@ const html = page(
 	notPaid.some((row) => row.code === 'aboveMaximum') &&
 		'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
 	before.some(hasRemark('changedAmount')) &&
-		`<p>Too little was paid? Upload the difference, with ${purpose === 'correction' ? 'another purpose' : 'the purpose correction'}.</p>`,
+		`<p>Too little was paid? Upload the difference, with the purpose ${purpose === 'correction' ? 'allowance' : 'correction'}.</p>`,
 	notRead.length > 0 && `<p>Columns that were not read: ${escapeHtml(notRead.join(', '))}.</p>`,
 	noPersons(all(() => $('Check List')).filter(isNoPerson)),
 	asks && section(...paidPart),
@@ -95,11 +99,15 @@ const html = page(
 		`<p>Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it. When it is decided, see the published workflow ${formLink('etb-payments', 'Payments of a period')}: this page can show an error then, also if people were paid.</p>`,
 );
 const why = error && `<p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`;
-const failed = error && page('<h2>Nobody was paid</h2>', why, uploadAgain);
+const failed =
+	error && page('<h2>The list cannot be used: nothing was sent</h2>', why, `<p>${listAgain}</p>`);
 const approve = `Approve: pay ${sum(ready)} ETB${paidForPeriod.length > 0 ? ' on top' : ''} to ${countPeople(ready)}, ${purpose}, ${period}`;
 const decline = 'Decline: pay nobody';
 // The first choice is the easy one.
-const decisions = paidForPeriod.length > 0 ? [decline, approve] : [approve, decline];
+const decisions =
+	paidLately.length + unsure.length + paidForPeriod.length > 0
+		? [decline, approve]
+		: [approve, decline];
 const decide = radio('decision', 'Your decision', decisions);
 const item = { asks, approve, fields: [html, decide], page: (failed ?? html).html };
 const inFile = asks || written.length > 0 ? written : [{ reason: 'Nobody was paid' }];

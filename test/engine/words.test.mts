@@ -30,8 +30,7 @@ test('an unknown payment says who, how much, and how to settle it', async () => 
 	);
 	const again = await pay(itemsFor('a'), {}, { onError });
 	expect(again.errorOutput[0]?.json.error).toMatchObject({
-		message:
-			'Not sent again: "pay-a" was sent before, maybe to another person or with another amount, and how that ended is not known',
+		message: 'Not sent again: "pay-a" was sent before, and how that ended is not known',
 		remedy:
 			'Ask the partner service whether it was paid. If this workflow has a form for the answer, fill it in for pay-a. Otherwise, in the node that paid, set Mode to Settle Unknown (copy its expression before, if it has one), write pay-a into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.',
 	});

@@ -36,7 +36,7 @@ export function resultOfState(entry: Entry, state: PaymentState): Result {
 		case 'inDoubt':
 			return {
 				code: 'inDoubt',
-				message: `Not sent again: ${show(reference)} was sent before, maybe to another person or with another amount, and how that ended is not known`,
+				message: `Not sent again: ${show(reference)} was sent before, and how that ended is not known`,
 				remedy: settleSteps(entry),
 			};
 	}

@@ -116,6 +116,14 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 		);
 		assert.match(String(rows[0]?.['reason']), reason);
 	}
+	// A Mode that stayed on Settle Unknown pays nobody: the execution is red, and the row keeps what it had.
+	await setFields(lab.api, id, 'Pay', { mode: 'settle', wasPaid: 'unknown' });
+	assert.match(
+		(await run(id, START)).error ?? '',
+		/Nothing was sent: in the node Pay set Mode back/,
+	);
+	const kept = (await rowsOf(lab.api, PAYMENTS)).find((row) => row['reference'] === 'unknown');
+	assert.deepEqual([kept?.['outcome'], kept?.['askedEtb']], ['unknown', 250.5]);
 	const [event] = await executionsOf(lab, receiver, 1);
 	assert.ok(event);
 	assert.deepEqual(only(itemsOf(event, 'What happened')), {

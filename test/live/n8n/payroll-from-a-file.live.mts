@@ -296,12 +296,12 @@ test('a list of another period, and of another purpose, is red on top (S12)', as
 		[
 			monthBefore(),
 			'salary',
-			`This is for ${monthBefore()}. ${duePeriod()} is due. Paid in the last 10 days, see below: 2 of these 2 people. Are month and purpose right?`,
+			`This is for ${monthBefore()}. ${duePeriod()} is due. Paid in the last 10 days: 2 of these 2 people. Are month and purpose right?`,
 		],
 		[
 			duePeriod(),
 			'bonus',
-			`Paid in the last 10 days, see below: 2 of these 2 people. Are month and purpose right? A second payment for ${duePeriod()}? 21,900.50 ETB on top of 21,900.50 ETB 2 of these 2 people got that before`,
+			`A second payment for ${duePeriod()}? 21,900.50 ETB on top of 21,900.50 ETB Paid for ${duePeriod()} before, with another purpose: 2 of these 2 people. Paid in the last 10 days: 2 of these 2 people. Are month and purpose right?`,
 		],
 	] as const) {
 		const [address, page] = await shown(list, period, purpose);
@@ -316,7 +316,7 @@ test('a list of another period, and of another purpose, is red on top (S12)', as
 		['salary', ''],
 	] as const) {
 		const page = textOf(await payroll.accountant.read(await payroll.upload(list, period, purpose)));
-		assert.match(page, /Nobody was paid.*(Purpose|Period) is/);
+		assert.match(page, /nothing was sent.*(Purpose|Period) is/);
 	}
 	assert.equal(payroll.payments(), already);
 });
@@ -364,6 +364,11 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 		/UNKNOWN: 2 people, 201\.00 ETB\. Paid: 0 people\. Not paid: 1 person, 102\.00 ETB/,
 	);
 	assert.doesNotMatch(page, /Nobody was paid/);
+	// Another purpose could pay an unknown person a second time: the first choice is to decline.
+	const [bonus, asked] = await shown(list, undefined, 'bonus');
+	assert.match(asked, /UNKNOWN whether 2 of these 3 people got another payment/);
+	assert.match(asked, /Your decision Decline: pay nobody Approve/);
+	await payroll.approver.choose(bonus, 'Decline');
 	assert.match(
 		page,
 		/Abebe Kebede S-paid .* · Sent [-\d]+ \d\d:\d\d · salary-\S+ · Wallet etbw_S-paid/,
@@ -430,7 +435,7 @@ test('what was settled while a page waited stays settled, and its last page says
 	assert.match(await payroll.pay(list), /Paid: 1 person, 100\.00 ETB/);
 	assert.match(
 		textOf(await payroll.approver.read(await payroll.upload(list))),
-		/salary\. Paid: 0 people\. Paid before, not again: 3 people.*, with nobody left to pay\./,
+		/salary\. Paid: 0 people\. Paid before, not again: 3 people.*, nothing to approve\./,
 	);
 	assert.deepEqual(payroll.paid(already), ['W-free 100', 'W-late 102', 'W-paid 101']);
 });
@@ -498,7 +503,7 @@ for (const [what, upload] of [
 	test(`a list that is a ${what} pays nobody, and the page says so`, async () => {
 		const already = payroll.payments();
 		const page = textOf(await payroll.accountant.read(await payroll.upload(upload)));
-		assert.match(page, /Nobody was paid/);
+		assert.match(page, /The list cannot be used: nothing was sent/);
 		assert.deepEqual(payroll.paid(already), []);
 	});
 }
