@@ -170,6 +170,8 @@ describe('a reference', () => {
 		expect(payments()).toEqual([]);
 		expect(codesOf(await pay(both, {}, { onError }))).toEqual(['paid', 'sameReference']);
 		expect(codesOf(await pay(both.slice(1)))).toEqual(['paidBefore']);
+		const unreadable = both.map((each) => ({ ...each, amountEtb: 'ten' }));
+		expect(codesOf(await pay(unreadable, {}, { onError }))).toEqual(['invalid', 'sameReference']);
 		expect(paidNames()).toEqual(['a']);
 	});
 
@@ -557,8 +559,10 @@ describe('hints', () => {
 	const empty = /^This node remembered no payments before this run/;
 
 	test('an empty record is said, in dry runs too, and only then', async () => {
+		// The largest values of the options are allowed.
+		const options = { concurrency: 50, timeout: 120_000 };
 		for (const mode of ['dryRun', 'pay'])
-			expect((await pay(people(2), { mode })).hints[0]).toMatch(empty);
+			expect((await pay(people(2), { mode, options })).hints[0]).toMatch(empty);
 		for (const mode of ['dryRun', 'pay'])
 			expect((await pay(people(3), { mode })).hints.join()).not.toMatch(empty);
 	});

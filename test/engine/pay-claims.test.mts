@@ -93,6 +93,14 @@ describe('a claim that was used is unknown, and nothing is sent', () => {
 		expect(codesOf(never)).toEqual(['claimUsed', 'claimUsed']);
 	});
 
+	test('also one that could not be used at first', async () => {
+		const claims = handedOut(['a']);
+		expect(codesOf(await pay(claims.map((item) => ({ ...item, notAfter: '' }))))).toEqual([
+			'invalid',
+		]);
+		expect(codesOf(await pay(claims))).toEqual(['claimUsed']);
+	});
+
 	test('also what a run refused because of its credential', async () => {
 		const refused = handedOut(['b']);
 		const credential = credentialFor(sandbox, { apiKey: '' });

@@ -59,11 +59,13 @@ const transfer = (id: string, more: object = {}): object => ({
 });
 
 test('an event that was not asked for is answered 200 and starts nothing', async () => {
-	const node = await trigger({ events: ['disburse.completed'] });
-	expect((await send(node, transfer('1'))).status).toBe(200);
-	const asked = { event: 'disburse.completed', data: { id: '1' } };
-	expect((await send(node, asked)).status).toBe(200);
-	expect(node.started).toEqual([[[{ json: asked }]]]);
+	for (const isTest of [false, true]) {
+		const node = await trigger({ events: ['disburse.completed'] }, { isTest });
+		expect((await send(node, transfer('1'))).status).toBe(200);
+		const asked = { event: 'disburse.completed', data: { id: '1' } };
+		expect((await send(node, asked)).status).toBe(200);
+		expect(node.started).toEqual([[[{ json: asked }]]]);
+	}
 });
 
 describe('bodies', () => {

@@ -443,4 +443,12 @@ describe('a payment', () => {
 	])('that is answered %i %s is %s', (status, text, verdict) => {
 		expect(judge(asked, { ...answered(text), status }).verdict).toBe(verdict);
 	});
+
+	test('may repeat a word of failure that was sent', () => {
+		const body = { toUserId: 'etbw_failed', amountEtb: 10 };
+		for (const shown of [body, { data: body }]) {
+			const answer = answered(JSON.stringify({ ...success, ...shown }));
+			expect(judge({ ...asked, body }, answer)).toEqual({ verdict: 'done' });
+		}
+	});
 });

@@ -286,6 +286,7 @@ describe('with Known Payments', () => {
 		...{ period: '2026-10', amountEtb: 5000, name: 'Abebe Kebede', phone: '0911000001' },
 		...{ toUserId: 'w1', paidAt: '2026-10-25T10:00:00.000Z', txHash: '0x1', workflow: 'Pay (w)' },
 	};
+	const paidAt = now.toISOString();
 	const against = (payments: Fields[], more: Fields = {}, of: Partial<ListSettings> = {}) => {
 		const known = payments.map((json) => ({ json }));
 		const [checked] = check([{ ...row, ...more }, ...others], { payments: known, ...of });
@@ -352,7 +353,8 @@ describe('with Known Payments', () => {
 	test('the last time is that of the same purpose, in whichever order the rows are', () => {
 		const checked = against([
 			...[paid({ reference: 'salary-2026-09-E1', period: '2026-09', amountEtb: 4000 }), paid()],
-			paid({ reference: 'salary-2026-08-E1', period: '2026-08', amountEtb: 3000 }),
+			// An older period can be paid later.
+			paid({ reference: 'salary-2026-08-E1', period: '2026-08', amountEtb: 3000, paidAt }),
 			paid({ reference: 'bonus-2026-11-E1', period: '2026-11', purpose: 'bonus', amountEtb: 1 }),
 			paid({ reference: 'salary-2026-10-E2', person: 'E2', amountEtb: 9 }),
 			paid({ reference: 'salary-2026-12-E1', period: '2026-12', outcome: 'notPaid' }),
@@ -388,7 +390,6 @@ describe('with Known Payments', () => {
 		},
 	);
 
-	const paidAt = now.toISOString();
 	const otherPurpose = { purpose: 'bonus', reference: 'bonus-2026-10-E1', paidAt };
 	test.each([
 		[{ paidAt: '2026-11-17T00:00:00Z' }, ['paidLately']],
@@ -396,6 +397,7 @@ describe('with Known Payments', () => {
 		[{ paidAt: '2026-11-16T17:59:59Z' }, []],
 		[{ paidAt: '' }, []],
 		[{ paidAt: '', createdAt: new Date(now.getTime() - 120_000) }, ['paidLately']],
+		[{ paidAt: '2026-11-16T17:59:59Z', createdAt: now }, []],
 		[otherPurpose, ['paidLately']],
 		[{ ...otherPurpose, amountEtb: 4999 }, []],
 	])('a payment with %p has the remarks %p', (more, codes) => {

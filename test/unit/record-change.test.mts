@@ -4,16 +4,39 @@ import { RecordChange } from '../../nodes/EtbWallet/disbursement/recordChange.ts
 import { marksOf } from '../../nodes/shared/record/marks.ts';
 import { MemoryDeduplicator, helpersOf } from '../support/engine/deduplicator.mts';
 
-test.each([
-	['that fails keeps nothing of what it asked for', new Error('lost'), ['sent:before']],
-	['keeps what it asked for and wanted', undefined, ['sent:before', 'sent:wanted']],
-])('a change %s', async (_what, failure, left) => {
+function newRecord() {
 	const database = new MemoryDeduplicator();
 	const owner = { workflow: { id: 'payroll', active: true }, node: undefined };
 	const context = {
 		helpers: helpersOf(database, owner, () => undefined),
 	} as unknown as IExecuteFunctions;
-	const record = marksOf(context, 'node');
+	const kept = (): string[] => [...database.rows.values()].flat();
+	return { record: marksOf(context, 'node'), kept };
+}
+
+test('a mark that was asked for stays if a call that may have written it fails', async () => {
+	const { record, kept } = newRecord();
+	const failing = {
+		...record,
+		add: async (marks: string[]) => {
+			const before = await record.add(marks);
+			if (marks.includes('paid')) throw new Error('lost');
+			return before;
+		},
+	};
+	const change = RecordChange.make(failing, async (made) => {
+		await made.ask(['sent']);
+		await made.write(['sent', 'paid']);
+	});
+	await expect(change).rejects.toThrow('lost');
+	expect(kept()).toEqual(['sent', 'paid']);
+});
+
+test.each([
+	['that fails keeps nothing of what it asked for', new Error('lost'), ['sent:before']],
+	['keeps what it asked for and wanted', undefined, ['sent:before', 'sent:wanted']],
+])('a change %s', async (_what, failure, left) => {
+	const { record, kept } = newRecord();
 	await record.add(['sent:before']);
 	const change = RecordChange.make(record, async (made) => {
 		await made.ask(['sent:before', 'sent:wanted', 'sent:asked']);
@@ -21,5 +44,5 @@ test.each([
 		if (failure) throw failure;
 	});
 	await change.catch(() => undefined);
-	expect([...database.rows.values()].flat()).toEqual(left);
+	expect(kept()).toEqual(left);
 });
