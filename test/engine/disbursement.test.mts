@@ -153,6 +153,8 @@ describe('a reference', () => {
 		const [a = {}, b = {}] = itemsFor('a', 'b');
 		const items = [a, { ...b, reference: '' }];
 		expect((await pay(items)).error?.message).toMatch(/\[item 1\]$/);
+		const refused = await pay(items, { options: { maxTotalEtb: '5' } }, { onError });
+		expect(codesOf(refused)).toEqual(['aboveMaximum', 'invalid']);
 		expect(payments()).toEqual([]);
 		expect(codesOf(await pay(items, {}, { onError }))).toEqual(['paid', 'invalid']);
 	});
@@ -325,8 +327,11 @@ describe('a run that stops', () => {
 		const before = itemsFor('unknown', 'other');
 		await leaveUnknown(before, ['unknown'], 'error500AfterPaying');
 		const [unknown = {}, other = {}] = before;
+		const inFlight = itemsFor('cut');
+		await dieSending(inFlight);
 		const already = payments().length;
-		const { error } = await pay([unknown, { ...other, amountEtb: 11 }, ...people(40)]);
+		const known = [...inFlight, unknown, { ...other, amountEtb: 11 }];
+		const { error } = await pay([...known, ...people(40)]);
 		expect(error).toBeDefined();
 		expect(payments()).toHaveLength(already + 40);
 	});
