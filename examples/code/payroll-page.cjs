@@ -12,9 +12,10 @@ const nameOf = (one) =>
 	escapeHtml(one ? `${one.firstName} ${one.lastName} (${one.email})` : 'nobody');
 const listAgain = uploadLink({ period, purpose: upload.purpose }, 'Upload the list again');
 const uploadAgain = `<p>${listAgain}: it pays who was not paid.</p>`;
-const paidLately = ready.filter(hasRemark('paidLately'));
-const paidForPeriod = ready.filter(hasRemark('paidForPeriod'));
-const unsure = ready.filter(hasRemark('otherUnknown'));
+const doubts = ['otherUnknown', 'paidForPeriod', 'paidLately'].map((code) =>
+	ready.filter(hasRemark(code)),
+);
+const [otherUnknown, paidForPeriod, paidLately] = doubts;
 const paidAgain = new Set(paidForPeriod.map(({ person }) => person));
 const ofPeriod = registered.filter((row) => is('paid')(row) && row.period === period);
 const withOtherPurpose = ofPeriod.filter(
@@ -58,8 +59,8 @@ const otherParts = [
 const headings = [...unknownParts, paidPart, ...otherParts].map((part) => heading(...part));
 const question = [
 	isSelf && '<h4>This list is not approved: who uploaded it cannot do that.</h4>',
-	unsure.length > 0 &&
-		`<h2>UNKNOWN whether ${unsure.length} of these ${countPeople(ready)} got another payment, see below</h2>`,
+	otherUnknown.length > 0 &&
+		`<h2>UNKNOWN whether ${otherUnknown.length} of these ${countPeople(ready)} got another payment, see below</h2>`,
 	paidForPeriod.length > 0 &&
 		`<h2>A second payment for ${escapeHtml(period)}? ${sum(paidForPeriod)} ETB on top of ${sum(withOtherPurpose)} ETB</h2><h4>Paid for ${escapeHtml(period)} before, with another purpose: ${paidForPeriod.length} of these ${countPeople(ready)}.${purpose === 'correction' ? ' A correction is only the difference.' : ''}</h4>`,
 	paidLately.length > 0 &&
@@ -104,11 +105,9 @@ const failed =
 const approve = `Approve: pay ${sum(ready)} ETB${paidForPeriod.length > 0 ? ' on top' : ''} to ${countPeople(ready)}, ${purpose}, ${period}`;
 const decline = 'Decline: pay nobody';
 // The first choice is the easy one.
-const decisions =
-	paidLately.length + unsure.length + paidForPeriod.length > 0
-		? [decline, approve]
-		: [approve, decline];
+const isDoubtful = doubts.some(({ length }) => length > 0);
+const decisions = isDoubtful ? [decline, approve] : [approve, decline];
 const decide = radio('decision', 'Your decision', decisions);
 const item = { asks, approve, fields: [html, decide], page: (failed ?? html).html };
-const inFile = asks || written.length > 0 ? written : [{ reason: 'Nobody was paid' }];
+const inFile = asks || written.length > 0 ? written : [{ reason: 'Nothing was sent' }];
 return [item, ...toPlaces(written), ...inFile.map(fileRow)].map((json) => ({ json }));

@@ -75,8 +75,8 @@ const hashOf = (content: string | Buffer): string =>
 
 /**
  * Whether a body has a number that JSON.parse may make equal to another number: with an exponent, or with 16
- * characters or more, its point among them. Without escaped characters, every second part between quotation marks is a text, which does
- * not count.
+ * characters or more, its point among them. Without escaped characters, every second part between quotation
+ * marks is a text, which does not count.
  */
 function hasLongNumber(body: Buffer): boolean {
 	const parts = body.toString().replace(/\\./g, '').split('"');

@@ -1,4 +1,7 @@
-/** The rule for comparing references, wallets and names: two texts are the same if a person cannot tell them apart. */
+/**
+ * The rule for comparing references, wallets and names: two texts are the same if a person cannot tell them
+ * apart.
+ */
 
 /** Characters that nobody sees: controls, format characters, halves of surrogate pairs and fillers. */
 export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;

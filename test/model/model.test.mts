@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** Most mutations of `payment-mutations.mts` are noticed by so many, or by the stories. Two answers need up to 1,600. */
+/** Most mutations of `payment-mutations.mts` are noticed by so many, or by the stories. Two need up to 1,600. */
 const worlds = 600;
 
 // In a process of its own, because jest's modules would see other built-in objects than Node's.

@@ -24,8 +24,9 @@ export class RecordChange {
 	}
 
 	/**
-	 * Asks and writes in one call of the database.
+	 * Asks for `marks` and writes others in one call of the database.
 	 * @param toWrite none of `marks`
+	 * @returns those of `marks` that were there before this change
 	 */
 	async askAndWrite(marks: string[], toWrite: string[]): Promise<ReadonlySet<string>> {
 		// The marks are noted before the call, because a call that throws may have stored *paid*. If *sent* were then

@@ -47,8 +47,9 @@ const entriesOfEarlierTries = (context: IExecuteFunctions): Map<number, EndedEnt
 /**
  * Reads and checks the payments of all items; what cannot be used ends as that.
  * @param read fills in an entry; with a result, the entry is not sent, whatever else it holds
- * @param check gives a result to an entry that may not be sent; it is called for each entry, also
- * for one that could not be read whole, and first for those of earlier tries. Pay Claims has none: it refuses the same reference while it reads.
+ * @param check gives a result to an entry that may not be sent; it is called for each entry, also for one
+ * that could not be read whole, and first for those of earlier tries. Pay Claims has none: it refuses the
+ * same reference while it reads.
  */
 export function readEntries(
 	context: IExecuteFunctions,

@@ -127,8 +127,9 @@ export function historyFinder(
 	{ purpose, period, workflowId }: { purpose: string; period: Period; workflowId?: string },
 ): (key: string) => History {
 	const peopleByKey = new Map(people.map((person) => [person.key, person]));
-	const paidTo = grouped(payments.filter(isPaid), ({ key }) => key);
-	const paidReferences = new Set(payments.filter(isPaid).map(({ reference }) => reference));
+	const paidPayments = payments.filter(isPaid);
+	const paidTo = grouped(paidPayments, ({ key }) => key);
+	const paidReferences = new Set(paidPayments.map(({ reference }) => reference));
 	// Two workflows at once can write one reference as paid and as unknown.
 	const unknown = payments.filter((each) => isUnknown(each) && !paidReferences.has(each.reference));
 	const unknownTo = grouped(unknown, ({ key }) => key);

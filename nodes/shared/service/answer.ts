@@ -25,9 +25,9 @@ import { isTransactionHash, paymentRefusalStatuses } from './paymentWords';
 export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 
 /**
- * The verdict on one attempt, with its reason. `notDone`: it was not carried out, or it only reads. `unknown`: it may have
- * been carried out. `isTemporary`: the failure can be temporary, and a repetition is safe. `problem`
- * follows the status in the message.
+ * The verdict on one attempt, with its reason. `notDone`: it was not carried out, or it only reads.
+ * `unknown`: it may have been carried out. `isTemporary`: the failure can be temporary, and a repetition is
+ * safe. `problem` follows the status in the message.
  */
 export type Judgement =
 	| { verdict: 'done' }
