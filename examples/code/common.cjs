@@ -20,6 +20,8 @@ const local = (time) => DateTime.fromJSDate(new Date(time)).setZone('Africa/Addi
 const isOfOther = ({ workflow }) => workflow && !workflow.endsWith(`(${$workflow.id})`);
 const minuteOf = (time) => local(time).toFormat('yyyy-LL-dd HH:mm');
 const titles = { unknown: 'UNKNOWN', notPaid: 'Not paid', paid: 'Paid' };
+// A settled row does not change any more. One that was settled just now is not read yet.
+const settledAt = ({ updatedAt }) => minuteOf(updatedAt || Date.now());
 const forWhat = (row) => [row.period, row.purpose].filter(Boolean).join(' ') || 'Other payments';
 const is = (outcome) => (row) => row.outcome === outcome;
 const remarksOf = (row, ...without) =>
@@ -56,8 +58,12 @@ const tell = (row, index, rows) => {
 		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,
 		settled.settledBy &&
-			`Recorded as ${is('paid')(settled) ? 'paid' : 'not paid'} by ${settled.settledBy}`,
-		...[wallet && `Wallet ${wallet}`, row.phone, isOfOther({ workflow }) && `By ${workflow}`],
+			`Recorded as ${is('paid')(settled) ? 'paid' : 'not paid'} by ${settled.settledBy} at ${settledAt(settled)}`,
+		...[
+			wallet && `Wallet ${wallet}`,
+			row.phone && `Telephone ${row.phone}`,
+			isOfOther({ workflow }) && `By ${workflow}`,
+		],
 	];
 };
 const heading = (title, rows) => {
@@ -92,7 +98,8 @@ const fileRow = (row) => {
 		...{ Telephone: row.phone, Wallet: row.userId, 'Amount (ETB)': row.askedEtb },
 		...{ 'Paid (ETB)': is('paid')(row) && amountOf(row), Result: titles[row.outcome] },
 		...{ 'Time in Addis Ababa': row.paidAt && minuteOf(row.paidAt), Transaction: row.txHash },
-		...{ 'Approved by': row.approvedBy, 'Settled by': row.settledBy, Reason: row.reason },
+		...{ 'Approved by': row.approvedBy, 'Settled by': row.settledBy },
+		...{ 'Settled at': row.settledBy && settledAt(row), Reason: row.reason },
 		...{ Workflow: row.workflow, Reference: row.reference },
 	};
 	return Object.fromEntries(Object.entries(cells).map(([title, cell]) => [title, cell || '']));

@@ -15,16 +15,17 @@ if (isSettling) {
 		return [radio(name, label, options, options[0]), transaction];
 	});
 	const [paid, notPaid] = ['paid', 'notPaid'].map((outcome) => rows.filter(is(outcome)));
-	const cut = paid.filter((row) => typedFor(row) && !row.txHash).length;
+	const cut = toAnswer.filter(typedFor).map(({ name = '', reference }) => `${name} (${reference})`);
 	const isSaid = Object.values(answer).some((said) => options.indexOf(said) > 0);
 	const why = isSaid ? whyNot(all(() => $('Pay salaries'))[0]) : 'Nothing was recorded';
 	const recorded = [
 		...[section('Recorded as paid', paid), section('Recorded as not paid', notPaid)],
-		cut > 0 && `<p>Transactions that were not whole, and are not recorded: ${cut}.</p>`,
+		cut.length > 0 &&
+			`<h4>Not recorded: ${escapeHtml(cut.join(', '))}. Choose <i>It was paid</i>, and give the whole transaction or none.</h4>`,
 		paid.length + notPaid.length === 0 && `<h3>${heading(`${why}. Still unknown`, unknown)}</h3>`,
 	];
-	// The monthly payroll has no list.
-	const hasList = $('What is open').params.options.path === 'etb-file-open';
+	const { path } = $('What is open').params.options;
+	const hasList = path === 'etb-file-open'; // The monthly payroll has no list.
 	const unpaid = new Map(now.filter(is('notPaid')).map((row) => [forWhat(row), row]));
 	const left = [
 		$runIndex === 0 &&
@@ -39,10 +40,12 @@ if (isSettling) {
 		.map(
 			([name, row]) => `<p>${uploadLink(row, `Upload the list of ${escapeHtml(name)} again`)}</p>`,
 		);
+	const openAgain =
+		toAnswer.length > 0 && `<p>To record more: ${formLink(path, 'What is open')}</p>`;
 	const fields =
 		$runIndex === 0
 			? [page(...left, ...links, ...parts), ...questions]
-			: [page(...recorded, ...left, ...links, ...parts)];
+			: [page(...recorded, ...left, openAgain, ...links, ...parts)];
 	// The second page has no button: its time runs out, and then nothing is asked any more.
 	const asked = $runIndex < 2 ? [{ asks: true, fields }] : [];
 	return [...asked, ...toPlaces(rows)].map((json) => ({ json }));

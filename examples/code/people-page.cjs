@@ -24,8 +24,12 @@ const html = page(
 	section(`Not in this list: they stay in the table for ${payroll}`, error ? [] : left),
 	noPersons(rows.filter(isNoPerson)),
 );
-const confirmed = `Set up ${countPeople(fresh)} for ${payroll}, change ${changed.length}`;
-const options = [...(fresh.length + changed.length > 0 ? [confirmed] : []), 'Change nothing'];
+const steps = [
+	fresh.length > 0 && `Set up ${countPeople(fresh)} for ${payroll}`,
+	changed.length > 0 && `Change ${countPeople(changed)}`,
+];
+const confirmed = steps.filter(Boolean).join(', ');
+const options = [confirmed, 'Change nothing'].filter(Boolean);
 const title = error ? 'Nobody can be set up' : 'Set up these people?';
 const fields = [html, radio('decision', 'Your decision', options)];
-return [{ json: { title, page: html.html, fields } }];
+return [{ json: { title, page: html.html, fields, confirmed } }];

@@ -46,13 +46,11 @@ const rows = results.map((row) => {
 	if (isStill || isKnown) return { ...old, reason, updatedAt };
 	const { purpose, period, person, employee, name, phone } = { ...old, ...row };
 	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = row;
-	const typed = typedFor({ reference });
-	const isWhole = outcome === 'paid' && !/…|\.\.\./.test(typed);
 	return {
 		...{ ...old, reference, purpose, period, person, employee, name, outcome, reason, askedEtb },
 		...{ phone: phone && String(phone), userId: row.toUserId ?? old.userId, paidAt: row.paidAt },
 		amountEtb: outcome === 'paid' ? amountEtb : undefined,
-		txHash: row.txHash ?? (isWhole ? typed : undefined),
+		txHash: row.txHash ?? (outcome === 'paid' ? typedFor({ reference }) : undefined),
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy: isSettling || is('alreadyPaid')(row) ? old.approvedBy : answer.user?.email,
 		settledBy: isSettling ? answer.user?.email : '',

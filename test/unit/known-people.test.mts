@@ -436,6 +436,8 @@ describe('with Known Payments', () => {
 	test('an unknown payment for another purpose or period is told, until one of its rows is paid', () => {
 		const unknown = { ...otherPurpose, reference: 'b', outcome: 'unknown' };
 		const told = 'It is unknown whether another payment was made: bonus, 2026-10.';
+		const codes = codesOf(against([paid(unknown), paid(unknown)]));
+		expect(codes.filter((code) => code === 'otherUnknown')).toHaveLength(1);
 		expect(textOf(against([paid(unknown)]), 'otherUnknown')).toBe(told);
 		const settled = paid({ ...unknown, outcome: 'paid' });
 		for (const rows of [[paid(unknown), settled], [paid({ ...unknown, person: 'E999' })]])

@@ -130,9 +130,10 @@ export function historyFinder(
 	const paidPayments = payments.filter(isPaid);
 	const paidTo = grouped(paidPayments, ({ key }) => key);
 	const paidReferences = new Set(paidPayments.map(({ reference }) => reference));
-	// Two workflows at once can write one reference as paid and as unknown.
+	// Two workflows at once can write one reference as paid and as unknown, or twice as unknown.
 	const unknown = payments.filter((each) => isUnknown(each) && !paidReferences.has(each.reference));
-	const unknownTo = grouped(unknown, ({ key }) => key);
+	const unknownByReference = new Map(unknown.map((each) => [each.reference, each]));
+	const unknownTo = grouped([...unknownByReference.values()], ({ key }) => key);
 	// Each payment is found under its reference, and under the one that the list would give it.
 	const references = payments.flatMap((payment) =>
 		[...new Set([payment.reference, payment.ownReference])].map((name) => ({ name, payment })),
