@@ -88,6 +88,24 @@ test('four inserts in a row that others were first with are no broken database',
 	await expect(withLock(() => Promise.resolve('done'))).resolves.toBe('done');
 });
 
+test('inserts that fail are counted anew after another process has held the lock', async () => {
+	const withLock = await startProcess();
+	const insert = jest.spyOn(database, 'checkProcessedAndRecord');
+	const fail = () => insert.mockRejectedValueOnce(new Error('duplicate key'));
+	for (let failure = 0; failure < 4; failure++) fail();
+	insert.mockImplementationOnce(async () => {
+		database.rows.set(row, [lockMark]);
+		return await Promise.reject(new Error('duplicate key'));
+	});
+	for (let failure = 0; failure < 4; failure++) fail();
+	let readsOfHeld = 0;
+	called = (name) => {
+		const isReadOfHeld = name === 'getProcessedDataCount' && entries()?.includes(lockMark) === true;
+		if (isReadOfHeld && ++readsOfHeld === 2) database.rows.delete(row);
+	};
+	await expect(withLock(() => Promise.resolve('done'))).resolves.toBe('done');
+});
+
 test('turns of one key come one after the other, also after one that failed', async () => {
 	const steps: string[] = [];
 	const turn = (name: string, fails = false) =>
@@ -287,6 +305,19 @@ describe('with time', () => {
 		});
 		return () => hadLock;
 	};
+
+	test('a process that cannot write its marks beside a lock fails, and does not wait for ever', async () => {
+		database.rows.set(row, [lockMark]);
+		const disk = new Error('the disk is full');
+		jest.spyOn(database, 'checkProcessedAndRecord').mockRejectedValue(disk);
+		let ended: unknown;
+		void (await startProcess())(() => Promise.resolve('done')).catch((error: unknown) => {
+			ended = error;
+		});
+		await pass(20);
+		expect(ended).toBe(disk);
+		expect(entries()).toEqual([lockMark]);
+	});
 
 	test('a clock that is set forward takes over no lock', async () => {
 		const hadLock = await waitForHeldLock();
