@@ -1,0 +1,244 @@
+/** The code of the payroll examples, with n8n's own `$`: the rows of the register, and the pages that a person decides by. */
+import { readFileSync } from 'node:fs';
+import vm from 'node:vm';
+import {
+	Workflow,
+	WorkflowDataProxy,
+	createRunExecutionData,
+	type INode,
+	type INodeExecutionData,
+	type IRunData,
+} from 'n8n-workflow';
+import { z } from 'zod';
+import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
+import { withCode } from '../../scripts/example-code.mts';
+
+type Rows = Array<Record<string, unknown>>;
+
+const Nodes = z.object({ nodes: z.array(z.custom<INode>()) });
+const Item = z.custom<INodeExecutionData>();
+const Output = z.array(z.object({ json: z.record(z.unknown()) }));
+
+/**
+ * Runs the node *Page and rows* of an example after other nodes.
+ * @param runs the items of the first output in each run of a node, by its name; a node without them did not run
+ * @param runIndex the number of earlier runs of *Page and rows*
+ */
+function pageAndRows(example: string, runs: Record<string, Rows[]>, runIndex = 0): Rows {
+	const text = withCode(example, readFileSync(`examples/${example}`, 'utf8'));
+	const nodes = Nodes.parse(JSON.parse(text)).nodes.map((node) => ({ ...node, id: node.name }));
+	const noType = (): never => {
+		throw new Error('no node is run');
+	};
+	const nodeTypes = { getByName: noType, getByNameAndVersion: noType, getKnownTypes: noType };
+	const workflow = new Workflow({
+		...{ id: 'own', name: 'Salaries', active: true, nodes: [], connections: {}, nodeTypes },
+	});
+	workflow.setNodes(nodes);
+	const runData: IRunData = Object.fromEntries(
+		Object.entries(runs).map(([node, all]) => [
+			node,
+			all.map((rows, executionIndex) => ({
+				...{ startTime: 0, executionTime: 0, executionIndex, source: [] },
+				data: { main: [z.array(Item).parse(rows.map((json) => ({ json })))] },
+			})),
+		]),
+	);
+	const data = createRunExecutionData({ resultData: { runData } });
+	const resumeUrl = 'http://n8n.test/form-waiting/1';
+	const execution = { id: '1', mode: 'production', resumeUrl, resumeFormUrl: resumeUrl } as const;
+	const keys = { $execution: execution };
+	const name = 'Page and rows';
+	const proxy = new WorkflowDataProxy(workflow, data, runIndex, 0, name, [], {}, 'trigger', keys);
+	const code = z.string().parse(nodes.find((node) => node.name === name)?.parameters['jsCode']);
+	const names = ['$', '$workflow', '$execution', 'DateTime', '$runIndex'];
+	const values = names.map((each): unknown => proxy.getDataProxy()[each]);
+	const run: unknown = Reflect.apply(vm.compileFunction(code, names), undefined, values);
+	return Output.parse(run).map(({ json }) => json);
+}
+
+const [period, purpose] = ['2026-10', 'salary'];
+const people = [1, 2, 3].map((number) => ({
+	...{ employee: `E-${number}`, name: `Person ${number}`, userId: `w${number}` },
+	amountEtb: 1000 * number,
+}));
+/** The rows of *Check List*, and those of its dry run, which are ready. */
+function check(payments?: Rows, more: Partial<Parameters<typeof checkList>[1]> = {}) {
+	const now = new Date('2026-10-26T08:00:00Z');
+	const settings = { purpose, period, now, people, payments, workflowId: 'own', ...more };
+	const rows = checkList(people, settings).map(({ row }) => ({ ...row }));
+	const toPay = rows.filter(({ status }) => status === 'ready');
+	return { rows, ready: toPay.map((row) => ({ ...row, mode: 'dryRun', outcome: 'ready' })) };
+}
+const referenceOf = (number: number): string => `${purpose}-${period}-E${number}`;
+/** A row of the register. */
+const registered = (number: number, outcome: string, more: object = {}) => ({
+	...{ id: number, reference: referenceOf(number), period, purpose, person: `E${number}` },
+	...{ name: `Person ${number}`, askedEtb: 1000 * number, outcome, userId: `w${number}` },
+	...(outcome === 'paid' && { amountEtb: 1000 * number, paidAt: '2026-10-25T08:00:00Z' }),
+	...{ workflow: 'Other (other)', updatedAt: '2026-10-25T08:00:00Z' },
+	...more,
+});
+const user = (id: string) => ({ id, firstName: id, lastName: 'X', email: `${id}@example.com` });
+
+describe('the register after a payroll', () => {
+	test.each([
+		{ has: [], ends: 'paid', written: 'new paid', isLeft: false },
+		{ has: [], ends: 'notPaid', written: 'new notPaid', isLeft: true },
+		{ has: [], ends: 'unknown', written: 'new unknown', isLeft: true },
+		{ has: ['notPaid'], ends: 'paid', written: 'changed paid', isLeft: false },
+		{ has: ['notPaid'], ends: 'unknown', written: 'changed unknown', isLeft: true },
+		{ has: ['unknown'], ends: 'paid', written: 'changed paid', isLeft: false },
+		{ has: ['unknown'], ends: 'notPaid', written: undefined, isLeft: true },
+		{ has: ['paid'], ends: 'notPaid', written: undefined, isLeft: false },
+		{ has: ['paid'], ends: 'unknown', written: undefined, isLeft: false },
+		{ has: ['paid', 'unknown'], ends: 'notPaid', written: undefined, isLeft: false },
+		{ has: ['unknown', 'paid'], ends: 'notPaid', written: undefined, isLeft: false },
+	])('that had $has, when a payment ends as $ends: $written', ({ has, ends, written, isLeft }) => {
+		const [row] = check().rows;
+		const paid = { amountEtb: 1000, txHash: '0x1', paidAt: '2026-10-26T08:00:00Z' };
+		const result = { ...row, mode: 'pay', outcome: ends, ...(ends === 'paid' ? paid : {}) };
+		const rows = pageAndRows('payroll.json', {
+			'Check List': [[{ ...row }]],
+			'Pay salaries': [[{ ...result, message: 'Refused' }]],
+			Payments: [has.map((outcome, index) => registered(1, outcome, { id: index + 7 }))],
+		});
+		const [one, ...more] = rows.filter(({ createdAt }) => createdAt === true);
+		expect(more).toEqual([]);
+		expect(one && `${one['id'] ? 'changed' : 'new'} ${String(one['outcome'])}`).toBe(written);
+		if (one)
+			expect(one).toMatchObject({
+				...{ reference: referenceOf(1), purpose, period, person: 'E1', askedEtb: 1000 },
+				...{ workflow: 'Salaries (own)', reason: ends === 'paid' ? '' : 'Refused' },
+				...(ends === 'paid' && { amountEtb: 1000, txHash: '0x1' }),
+			});
+		expect(rows.some((each) => each['isLeft'] === true)).toBe(isLeft);
+	});
+
+	test('a payment that another payroll made before is not written again, and nobody is left', () => {
+		const payments = [registered(1, 'paid')];
+		const { rows } = check(payments);
+		const runs = { 'Check List': [rows.slice(0, 1)], Payments: [payments] };
+		expect(pageAndRows('payroll.json', runs)).toEqual([]);
+	});
+
+	test('what somebody settles is written with who did it, and with a transaction only if it was paid', () => {
+		const open = [1, 2].map((number) => registered(number, 'unknown', { workflow: 'S (own)' }));
+		const ended = ['paid', 'notPaid'].map((outcome, index) => ({
+			...{ outcome, code: 'settled', mode: 'settle', reference: referenceOf(index + 1) },
+		}));
+		const said: Array<[string, string]> = ['It was paid', 'It was not paid'].flatMap(
+			(answer, index) => [
+				[referenceOf(index + 1), answer],
+				[`tx ${referenceOf(index + 1)}`, '0xfull'],
+			],
+		);
+		const answer = { ...Object.fromEntries(said), user: user('second') };
+		const rows = pageAndRows(
+			'payroll-from-a-file.json',
+			{
+				'What is open': [[{}]],
+				Payments: [open],
+				'Payments now': [open],
+				Ask: [[answer]],
+				'Pay salaries': [ended],
+			},
+			1,
+		);
+		expect(rows.filter(({ createdAt }) => createdAt === true)).toMatchObject([
+			{
+				id: 1,
+				outcome: 'paid',
+				amountEtb: 1000,
+				txHash: '0xfull',
+				settledBy: 'second@example.com',
+			},
+			{ id: 2, outcome: 'notPaid', amountEtb: undefined, txHash: undefined },
+		]);
+		expect(rows.some((each) => each['isLeft'] === true)).toBe(false);
+	});
+});
+
+describe('the page of a list', () => {
+	const upload = { period, purpose, list: { filename: 'october.csv' }, user: user('first') };
+	const runs = (payments: Rows, more: Record<string, Rows[]> = {}) => {
+		const { rows, ready } = check(payments);
+		return {
+			...{ 'Upload a list': [[upload]], 'Check List': [rows], 'Pay salaries': [ready] },
+			...{ Payments: [payments], ...more },
+		};
+	};
+	const Page = z.object({
+		asks: z.boolean(),
+		approve: z.string(),
+		page: z.string(),
+		fields: z.tuple([
+			z.unknown(),
+			z.object({ fieldOptions: z.object({ values: z.array(z.object({ option: z.string() })) }) }),
+		]),
+	});
+	const pageOf = (given: Record<string, Rows[]>, runIndex = 0) => {
+		const [first, ...rows] = pageAndRows('payroll-from-a-file.json', given, runIndex);
+		const { asks, approve, page, fields } = Page.parse(first);
+		const choices = fields[1].fieldOptions.values.map(({ option }) => option);
+		return { asks, approve, page, choices, rows };
+	};
+	const headline = (page: string): string => /<h2>(.*?)<\/h2>/.exec(page)?.[1] ?? '';
+
+	test('asks with sum, people, purpose and period on the button, and writes nothing', () => {
+		const approve = 'Approve: pay 6,000.00 ETB to 3 people, salary, 2026-10';
+		const shown = pageOf(runs([]));
+		expect(shown).toMatchObject({ asks: true, approve, rows: [] });
+		expect(shown.choices).toEqual([approve, 'Decline: pay nobody']);
+		expect(headline(shown.page)).toBe('6,000.00 ETB for 3 people: salary, 2026-10');
+	});
+
+	test.each([
+		['is unknown for another purpose', 'unknown', 'bonus', period, /^UNKNOWN whether 1 of these 3/],
+		['was paid for the period', 'paid', 'bonus', period, /^A second payment for 2026-10\? 1,000/],
+		['was paid in the last days', 'paid', purpose, '2026-09', /^Paid in the last 10 days: 1 of/],
+	])('puts a doubt on top, and Decline first: somebody %s', (_what, outcome, other, when, on) => {
+		const reference = `${other}-${when}-E1`;
+		const row = registered(1, outcome, { reference, purpose: other, period: when });
+		const { page, choices } = pageOf(runs([row]));
+		expect(headline(page)).toMatch(on);
+		expect(choices[0]).toBe('Decline: pay nobody');
+		expect(choices[1]).toMatch(/^Approve: pay 6,000\.00 ETB/);
+	});
+
+	test.each([
+		{ by: 'first', asks: true, said: /who uploaded it cannot do that/ },
+		{ by: 'second', asks: false, said: /Not paid, because nobody approved it/ },
+	])('of which $by says yes, and nothing was sent, is paid to nobody', ({ by, asks, said }) => {
+		const { ready } = check([]);
+		const decided = [[{ decision: 'Approve: pay', user: user(by) }]];
+		const given = runs([], { Ask: decided, 'Pay salaries': [ready, ready], 'Payments now': [[]] });
+		const shown = pageOf(given, 1);
+		expect(shown.asks).toBe(asks);
+		expect(shown.page).toMatch(said);
+	});
+
+	test('says at the end who is unknown, then who was paid, then who was not, and whom another list paid', () => {
+		const { ready } = check([]);
+		const [one, two] = ready.map((row) => ({ ...row, mode: 'pay' }));
+		const sent = [
+			{ ...one, outcome: 'unknown', message: 'No answer' },
+			{ ...two, outcome: 'paid', txHash: '0x2', paidAt: '2026-10-26T09:00:00Z' },
+		];
+		const now = [registered(3, 'paid')];
+		const given = runs([], {
+			Ask: [[{ decision: 'Approve: pay', user: user('second') }]],
+			'Payments now': [now],
+			'Pay salaries': [ready, sent],
+		});
+		const { page, rows } = pageOf(given, 1);
+		expect(headline(page)).toMatch(
+			/UNKNOWN: 1 person, 1,000.*Paid: 1 person, 2,000.*Paid before, not again: 1 person, 3,000/,
+		);
+		expect(rows.filter(({ createdAt }) => createdAt === true)).toMatchObject([
+			{ reference: referenceOf(1), outcome: 'unknown', approvedBy: 'second@example.com' },
+			{ reference: referenceOf(2), outcome: 'paid', approvedBy: 'second@example.com' },
+		]);
+		expect(rows.filter((each) => each['isLeft'] === true)).toMatchObject([{ person: 'E1' }]);
+	});
+});
