@@ -40,7 +40,7 @@ const sorted = keyed.sort(([, one], [, other]) => rank(one) - rank(other));
 const register = new Map(sorted);
 const best = sorted.filter(([key, row]) => row.outcome === register.get(key).outcome);
 const registered = [...new Map(best.map(([key, row]) => [`${key} ${row.txHash}`, row])).values()];
-// What a page says below a name. A reason that is that of the row above stands there once.
+// The lines of a page below a name. A reason that is that of the row above stands there once.
 const tell = (row, index, rows) => {
 	const { amountEtb, name, paidAt, txHash, workflow } = { ...row, ...row.paid };
 	const [reason, wallet] = [whyNot(row), row.toUserId || row.userId];

@@ -15,13 +15,17 @@ if (isSettling) {
 		return [radio(name, label, options, options[0]), transaction];
 	});
 	const [paid, notPaid] = ['paid', 'notPaid'].map((outcome) => rows.filter(is(outcome)));
-	const cut = toAnswer.filter(typedFor).map(({ name = '', reference }) => `${name} (${reference})`);
+	const cut = toAnswer.filter(typedFor).map((row) => {
+		const isPaid = answer[encodeURIComponent(row.reference)] === options[1];
+		const told = isPaid ? `"${typedFor(row)}" is not whole` : `${options[1]} was not chosen`;
+		return `${row.name ?? ''} (${row.reference}): ${told}`;
+	});
 	const isSaid = Object.values(answer).some((said) => options.indexOf(said) > 0);
 	const why = isSaid ? whyNot(all(() => $('Pay salaries'))[0]) : 'Nothing was recorded';
 	const recorded = [
 		...[section('Recorded as paid', paid), section('Recorded as not paid', notPaid)],
 		cut.length > 0 &&
-			`<h4>Not recorded: ${escapeHtml(cut.join(', '))}. Choose <i>It was paid</i>, and give the whole transaction or none.</h4>`,
+			`<h4>Not recorded: ${escapeHtml(cut.join('. '))}. Give the whole transaction, or none.</h4>`,
 		paid.length + notPaid.length === 0 && `<h3>${heading(`${why}. Still unknown`, unknown)}</h3>`,
 	];
 	const { path } = $('What is open').params.options;

@@ -12,10 +12,14 @@ const nameOf = (one) =>
 	escapeHtml(one ? `${one.firstName} ${one.lastName} (${one.email})` : 'nobody');
 const listAgain = uploadLink({ period, purpose: upload.purpose }, 'Upload the list again');
 const uploadAgain = `<p>${listAgain}: it pays who was not paid.</p>`;
-const doubts = ['otherUnknown', 'paidForPeriod', 'paidLately'].map((code) =>
-	ready.filter(hasRemark(code)),
-);
-const [otherUnknown, paidForPeriod, paidLately] = doubts;
+const [otherUnknown, paidForPeriod, paidLately] = [
+	...['otherUnknown', 'paidForPeriod', 'paidLately'].map((code) => ready.filter(hasRemark(code))),
+];
+// One person of many is a doubt about that person, and most of them are one about the list.
+const isMost = ({ length }) => length > 0 && length * 2 >= ready.length;
+const isDoubtful = otherUnknown.length > 0 || isMost(paidForPeriod) || isMost(paidLately);
+const title = (rows, text) => (isMost(rows) ? `<h2><em>${text}</em></h2>` : `<h4>${text}</h4>`);
+const ofThese = ({ length }) => `${length} of ${countPeople(ready)}`;
 const paidAgain = new Set(paidForPeriod.map(({ person }) => person));
 const ofPeriod = registered.filter((row) => is('paid')(row) && row.period === period);
 const withOtherPurpose = ofPeriod.filter(
@@ -29,6 +33,21 @@ const last = earlier.reduce((newest, row) => (row.period > newest ? row.period :
 const thisTime = known.filter((row) => row.period === period);
 const personsNow = new Set([...results, ...thisTime].map(({ person }) => person));
 const missing = earlier.filter((row) => row.period === last && !personsNow.has(row.person));
+const setUp = purpose === 'salary' ? all(() => $('People')) : [];
+const notListed = [...setUp, ...missing].filter(({ person }) => person && !personsNow.has(person));
+// Without an outcome, because the heading gives no sum of what was paid another time.
+const withoutOutcome = notListed.map((row) => [row.person, { ...row, outcome: undefined }]);
+const absent = [...new Map(withoutOutcome).values()];
+// A correction is judged by what was paid before.
+const withPaidBefore = (row) => {
+	const before = ofPeriod.filter(({ person }) => person === row.person);
+	const text = `Paid for ${period} before: ${sum(before)} ETB.`;
+	return purpose === 'correction' ? { ...row, remarks: [...row.remarks, { text }] } : row;
+};
+// The rows of the period that another list left.
+const leftByOthers = registered.filter(
+	(row) => row.period === period && !is('paid')(row) && !personsNow.has(row.person),
+);
 const rounded = ready.filter(({ listedEtb }) => listedEtb);
 const roundingDifference = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);
 const namesOf = (rows) =>
@@ -38,8 +57,9 @@ const namesOf = (rows) =>
 		.join(', ') + (rows.length > 5 ? `, ${rows.length - 5} more` : '');
 const isSettled = ({ reference }) => register.get(reference)?.settledBy;
 const isMarked = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
-const marked = ready.filter((row) => isMarked(row) || isSettled(row));
-const usual = ready.filter((row) => !marked.includes(row));
+const marked = ready.map(withPaidBefore).filter((row) => isMarked(row) || isSettled(row));
+const markedLines = new Set(marked.map(({ line }) => line));
+const usual = ready.filter(({ line }) => !markedLines.has(line));
 const stillUnpaid = decision?.startsWith('Decline') ? [] : [...notPaid, ...ready];
 const written = asks || (ready.length > 0 && !isPaying) ? [] : rows;
 const file = `${escapeHtml(upload.list?.filename)}, uploaded by ${nameOf(upload.user)}`;
@@ -52,22 +72,32 @@ const paidPart = asks
 const unknownParts = unknown.length > 0 ? [['UNKNOWN', unknown]] : [];
 const otherParts = [
 	[asks ? 'Will not be paid' : 'Not paid', isPaying ? [...notPaid, ...ready] : notPaid],
-	['Not paid, because nobody approved it', asks || isPaying ? [] : ready],
+	[
+		decision?.startsWith('Decline') ? 'Declined' : 'Not paid, because nobody approved it',
+		asks || isPaying ? [] : ready,
+	],
 	['Paid before, not again', before],
-	[`Paid in ${last}, and not in this list`, missing],
+	['Set up or paid last time, and not in this list', absent],
 ].filter(([, rows]) => rows.length > 0);
 const headings = [...unknownParts, paidPart, ...otherParts].map((part) => heading(...part));
 const question = [
-	isSelf && '<h4>This list is not approved: who uploaded it cannot do that.</h4>',
+	isSelf && '<h4>Who uploaded this list tried to approve it. Somebody else has to.</h4>',
 	otherUnknown.length > 0 &&
-		`<h2>UNKNOWN whether ${otherUnknown.length} of these ${countPeople(ready)} got another payment, see below</h2>`,
+		`<h2><em>UNKNOWN whether ${ofThese(otherUnknown)} got another payment, see below</em></h2>`,
 	paidForPeriod.length > 0 &&
-		`<h2>A second payment for ${escapeHtml(period)}? ${sum(paidForPeriod)} ETB on top of ${sum(withOtherPurpose)} ETB</h2><h4>Paid for ${escapeHtml(period)} before, with another purpose: ${paidForPeriod.length} of these ${countPeople(ready)}.${purpose === 'correction' ? ' A correction is only the difference.' : ''}</h4>`,
+		title(
+			paidForPeriod,
+			`A second payment for ${escapeHtml(period)} to ${ofThese(paidForPeriod)}? ${sum(paidForPeriod)} ETB on top of ${sum(withOtherPurpose)} ETB for another purpose.${purpose === 'correction' ? ' A correction is only the difference.' : ''}`,
+		),
 	paidLately.length > 0 &&
-		`<h2>Paid in the last 10 days: ${paidLately.length} of these ${countPeople(ready)}. Are month and purpose right?</h2>`,
+		title(
+			paidLately,
+			`Paid in the last 10 days: ${ofThese(paidLately)}. Are month and purpose right?`,
+		),
 	`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(purpose)}, ${escapeHtml(period)}</h2>`,
 	unknown.length > 0 && `<h4>${heading('UNKNOWN, see below', unknown)}</h4>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
+	absent.length > 0 && `<h4>Not in this list, see below: ${countPeople(absent)}</h4>`,
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 	section('Will be paid, look at these', marked),
 	rounded.length > 0 &&
@@ -81,6 +111,8 @@ const result = [
 	stillUnpaid.some(is('notPaid')) &&
 		'<p>Read below why somebody was not paid, and correct that first.</p>',
 	stillUnpaid.length > 0 && uploadAgain,
+	leftByOthers.length > 0 &&
+		`<p>Of other lists for ${escapeHtml(period)}, ${countPeople(leftByOthers)} not paid or UNKNOWN: see ${formLink('etb-file-open', 'What is open')}.</p>`,
 	// n8n does not show the page of an execution that ended red again.
 	written.some(isLeft) &&
 		`<p>This page opens once. Later see the published workflow ${formLink('etb-payments', 'Payments of a period')}.</p>`,
@@ -97,15 +129,14 @@ const html = page(
 	noPersons(all(() => $('Check List')).filter(isNoPerson)),
 	asks && section(...paidPart),
 	asks &&
-		`<p>Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it. When it is decided, see the published workflow ${formLink('etb-payments', 'Payments of a period')}: this page can show an error then, also if people were paid.</p>`,
+		`<p>When this list is decided, see the published workflow ${formLink('etb-payments', 'Payments of a period')}: this page can show an error then, also if people were paid. Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it.</p>`,
 );
 const why = error && `<p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`;
 const failed =
 	error && page('<h2>The list cannot be used: nothing was sent</h2>', why, `<p>${listAgain}</p>`);
-const approve = `Approve: pay ${sum(ready)} ETB${paidForPeriod.length > 0 ? ' on top' : ''} to ${countPeople(ready)}, ${purpose}, ${period}`;
+const approve = `Approve: pay ${sum(ready)} ETB${paidForPeriod.length === ready.length ? ' on top' : ''} to ${countPeople(ready)}, ${purpose}, ${period}`;
 const decline = 'Decline: pay nobody';
 // The first choice is the easy one.
-const isDoubtful = doubts.some(({ length }) => length > 0);
 const decisions = isDoubtful ? [decline, approve] : [approve, decline];
 const decide = radio('decision', 'Your decision', decisions);
 const item = { asks, approve, fields: [html, decide], page: (failed ?? html).html };

@@ -1,4 +1,4 @@
-// Who is new, changed, like somebody else, or cannot be used: what a person confirms. Takes the functions of common.cjs.
+// The page that a person confirms: the people who are new, changed, like somebody else, or cannot be used. Takes the functions of common.cjs.
 const rows = $input.all().map(({ json }) => json);
 const [{ error } = {}] = rows;
 const ready = (known) => rows.filter((row) => row.status === 'ready' && row.known === known);
@@ -7,7 +7,13 @@ const problems = rows.filter((row) => row.status === 'problem' && !isNoPerson(ro
 const { payroll } = all(() => $('Set up people'))[0];
 const others = all(() => $('People')).filter((one) => one.payroll !== payroll);
 const theirs = new Set(others.map(({ person }) => person));
-const elsewhere = same.filter(({ person }) => theirs.has(person));
+const elsewhere = [...changed, ...same].filter(({ person }) => theirs.has(person));
+const named = new Set(elsewhere.map(({ person }) => person));
+const ofNamed = others.filter(({ person }) => named.has(person));
+const payrolls = [...new Set(ofNamed.map((one) => one.payroll))].join(', ');
+const stays =
+	elsewhere.length > 0 &&
+	`<h4>${escapeHtml(`Payroll ${payroll} does not pay ${countPeople(elsewhere)}: they stay with ${payrolls}`)}</h4>`;
 const here = new Set(rows.map(({ person }) => person));
 const left = all(() => $('People')).filter(
 	(one) => one.payroll === payroll && !here.has(one.person),
@@ -17,8 +23,9 @@ const html = page(
 	error
 		? `<h2>The list cannot be used</h2><p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`
 		: `<h2>${countPeople(fresh)} new, ${changed.length} changed, ${same.length} as before${problems.length > 0 ? `, ${problems.length} cannot be used` : ''}</h2>`,
+	stays,
 	section('Cannot be used', problems),
-	section(`Not paid by ${payroll}: the table has another payroll, which stays`, elsewhere),
+	section(`Not paid by ${payroll}: they stay with another payroll`, elsewhere),
 	section('New: they get a wallet', fresh.map(withoutNew)),
 	section('Changed', changed),
 	section(`Not in this list: they stay in the table for ${payroll}`, error ? [] : left),
@@ -32,4 +39,4 @@ const confirmed = steps.filter(Boolean).join(', ');
 const options = [confirmed, 'Change nothing'].filter(Boolean);
 const title = error ? 'Nobody can be set up' : 'Set up these people?';
 const fields = [html, radio('decision', 'Your decision', options)];
-return [{ json: { title, page: html.html, fields, confirmed } }];
+return [{ json: { title, page: html.html, fields, confirmed, stays: stays || '' } }];

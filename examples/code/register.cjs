@@ -46,13 +46,18 @@ const rows = results.map((row) => {
 	if (isStill || isKnown) return { ...old, reason, updatedAt };
 	const { purpose, period, person, employee, name, phone } = { ...old, ...row };
 	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = row;
+	const sentAt = updatedAt && new Date(updatedAt).toISOString();
+	const isOfBefore = isSettling || is('alreadyPaid')(row);
+	const approvedBy = isOfBefore ? old.approvedBy : sent.has(row.line) ? answer.user?.email : '';
 	return {
 		...{ ...old, reference, purpose, period, person, employee, name, outcome, reason, askedEtb },
-		...{ phone: phone && String(phone), userId: row.toUserId ?? old.userId, paidAt: row.paidAt },
+		...{ phone: phone && String(phone), userId: row.toUserId ?? old.userId },
+		// Somebody can know that a payment was made, and not when: the time at which it was sent is nearest.
+		paidAt: row.paidAt ?? (isSettling && outcome === 'paid' ? sentAt : undefined),
 		amountEtb: outcome === 'paid' ? amountEtb : undefined,
 		txHash: row.txHash ?? (outcome === 'paid' ? typedFor({ reference }) : undefined),
 		workflow: `${$workflow.name} (${$workflow.id})`,
-		approvedBy: isSettling || is('alreadyPaid')(row) ? old.approvedBy : answer.user?.email,
+		approvedBy,
 		settledBy: isSettling ? answer.user?.email : '',
 	};
 });

@@ -11,6 +11,7 @@ import {
 } from 'n8n-workflow';
 import { z } from 'zod';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
+import { latelyDays } from '../../nodes/EtbWallet/list/remarks.ts';
 import { withCode } from '../../scripts/example-code.mts';
 
 type Rows = Array<Record<string, unknown>>;
@@ -193,21 +194,78 @@ describe('the page of a list', () => {
 		expect(headline(shown.page)).toBe('6,000.00 ETB for 3 people: salary, 2026-10');
 	});
 
+	/** The register's rows of another payment to the first of the three people. */
+	const others = (count: number, outcome: string, other: string, when: string): Rows =>
+		[1, 2, 3].slice(0, count).map((number) => {
+			const reference = `${other}-${when}-E${number}`;
+			return registered(number, outcome, { reference, purpose: other, period: when });
+		});
+
 	test.each([
-		['is unknown for another purpose', 'unknown', 'bonus', period, /^UNKNOWN whether 1 of these 3/],
-		['was paid for the period', 'paid', 'bonus', period, /^A second payment for 2026-10\? 1,000/],
-		['was paid in the last days', 'paid', purpose, '2026-09', /^Paid in the last 10 days: 1 of/],
-	])('puts a doubt on top, and Decline first: somebody %s', (_what, outcome, other, when, on) => {
-		const reference = `${other}-${when}-E1`;
-		const row = registered(1, outcome, { reference, purpose: other, period: when });
-		const { page, choices } = pageOf(runs([row]));
-		expect(headline(page)).toMatch(on);
+		['one is unknown for another purpose', 1, 'unknown', 'bonus', period, /UNKNOWN whether 1 of 3/],
+		[
+			'most were paid for the period',
+			2,
+			'paid',
+			'bonus',
+			period,
+			/payment .* 2 of 3 people\? 3,000/,
+		],
+		['most were paid lately', 2, 'paid', purpose, '2026-09', new RegExp(`Paid in the last ${latelyDays} days: 2 of 3`)],
+	])('puts a doubt on top, and Decline first: %s', (_what, count, outcome, other, when, told) => {
+		const { page, choices } = pageOf(runs(others(count, outcome, other, when)));
+		expect(headline(page)).toMatch(told);
 		expect(choices[0]).toBe('Decline: pay nobody');
-		expect(choices[1]).toMatch(/^Approve: pay 6,000\.00 ETB/);
+		expect(choices[1]).toMatch(/^Approve: pay 6,000\.00 ETB to/);
 	});
 
 	test.each([
-		{ by: 'first', asks: true, said: /who uploaded it cannot do that/ },
+		['bonus', period, /<h4>A second payment for 2026-10 to 1 of 3 people\? 1,000\.00 ETB/],
+		[purpose, '2026-09', /<h4>Paid in the last 10 days: 1 of 3/],
+	])('has a doubt about one of many, paid for %s %s, below the sum', (other, when, told) => {
+		const { page, choices, approve } = pageOf(runs(others(1, 'paid', other, when)));
+		expect(headline(page)).toBe('6,000.00 ETB for 3 people: salary, 2026-10');
+		expect(page).toMatch(told);
+		expect(choices[0]).toBe(approve);
+	});
+
+	test('says on the button that all get a second payment', () => {
+		const { approve } = pageOf(runs(others(3, 'paid', 'bonus', period)));
+		expect(approve).toBe('Approve: pay 6,000.00 ETB on top to 3 people, salary, 2026-10');
+	});
+
+	test('names who is set up and not in a list of salaries, also one who was never paid', () => {
+		const People = [
+			[...people, { name: 'Forgotten' }].map((row, at) => ({ ...row, person: `E${at + 1}` })),
+		];
+		expect(pageOf(runs([], { People })).page).toMatch(
+			/<h4>Not in this list, see below: 1 person<.*not in this list: 1 person<.*Forgotten/,
+		);
+		const paid = [registered(4, 'paid')];
+		expect(pageOf(runs(paid, { People })).page).not.toContain('Not in this list');
+	});
+
+	test('says with a correction what each was paid before', () => {
+		const row = registered(1, 'paid', { amountEtb: 10_000, purpose: 'salary' });
+		const { rows, ready } = check([row], { purpose: 'correction' });
+		const { page } = pageOf({
+			'Upload a list': [[{ ...upload, purpose: 'correction' }]],
+			...{ 'Check List': [rows], 'Pay salaries': [ready], Payments: [[row]] },
+		});
+		expect(page).toContain('Paid for 2026-10 before: 10,000.00 ETB');
+	});
+
+	test('that was declined says so, and writes nothing', () => {
+		const decided = [[{ decision: 'Decline: pay nobody', user: user('second') }]];
+		const { ready } = check([]);
+		const given = runs([], { Ask: decided, 'Pay salaries': [ready, ready], 'Payments now': [[]] });
+		const { page, rows } = pageOf(given, 1);
+		expect(headline(page)).toMatch(/Declined: 3 people, 6,000\.00 ETB/);
+		expect(rows.filter(({ createdAt }) => createdAt === true)).toEqual([]);
+	});
+
+	test.each([
+		{ by: 'first', asks: true, said: /tried to approve it/ },
 		{ by: 'second', asks: false, said: /Not paid, because nobody approved it/ },
 	])('of which $by says yes, and nothing was sent, is paid to nobody', ({ by, asks, said }) => {
 		const { ready } = check([]);
@@ -219,14 +277,23 @@ describe('the page of a list', () => {
 	});
 
 	test('says at the end who is unknown, then who was paid, then who was not, and whom another list paid', () => {
-		const { ready } = check([]);
+		const { rows: rowsOf, ready } = check([]);
 		const [one, two] = ready.map((row) => ({ ...row, mode: 'pay' }));
 		const sent = [
 			{ ...one, outcome: 'unknown', message: 'No answer' },
 			{ ...two, outcome: 'paid', txHash: '0x2', paidAt: '2026-10-26T09:00:00Z' },
 		];
 		const now = [registered(3, 'paid')];
+		const problem = {
+			...rowsOf[0],
+			line: 9,
+			person: 'E9',
+			status: 'problem',
+			problem: 'No wallet',
+			reference: undefined,
+		};
 		const given = runs([], {
+			'Check List': [[...rowsOf, problem]],
 			Ask: [[{ decision: 'Approve: pay', user: user('second') }]],
 			'Payments now': [now],
 			'Pay salaries': [ready, sent],
@@ -238,7 +305,9 @@ describe('the page of a list', () => {
 		expect(rows.filter(({ createdAt }) => createdAt === true)).toMatchObject([
 			{ reference: referenceOf(1), outcome: 'unknown', approvedBy: 'second@example.com' },
 			{ reference: referenceOf(2), outcome: 'paid', approvedBy: 'second@example.com' },
+			{ reference: referenceOf(9), outcome: 'notPaid', approvedBy: '' },
 		]);
-		expect(rows.filter((each) => each['isLeft'] === true)).toMatchObject([{ person: 'E1' }]);
+		const left = rows.filter((each) => each['isLeft'] === true);
+		expect(left.map(({ person }) => person)).toEqual(['E1', 'E9']);
 	});
 });

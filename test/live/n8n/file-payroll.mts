@@ -49,7 +49,12 @@ export class FilePayroll {
 	/** Writes people with wallets into the table, as "Set up people to pay" does. */
 	async setUp(people: Array<{ employee: string; name?: string; phone?: string }>): Promise<void> {
 		const rows = people.map(({ employee, name = 'Abebe Kebede', phone }) => ({
-			...{ employee, person: employee.replace(/[\s-]/g, '').toUpperCase(), name, phone },
+			...{
+				employee,
+				person: employee.replace(/(?<=[a-z])[\s-](?=\d)/gi, '').toUpperCase(),
+				name,
+				phone,
+			},
 			...{ payroll: 'file', userId: this.lab.sandbox.books.addUser({ externalId: employee }).id },
 		}));
 		await addRows(this.lab.api, PEOPLE, rows);
@@ -112,7 +117,7 @@ export class FilePayroll {
 	}
 }
 
-/** What a person reads on a page, with the addresses of links. */
+/** The text that a person reads on a page, with the addresses of links. */
 export const textOf = (page: string): string =>
 	page
 		.replace(/<(style|script|svg)[\s\S]*?<\/\1>/g, ' ')
@@ -133,7 +138,7 @@ export function fileOn(page: string): Buffer {
 	return Buffer.from(file?.data.data ?? []);
 }
 
-/** What LibreOffice makes of a file. @param to as its option --convert-to has it */
+/** The file that LibreOffice makes of another one. @param to as its option --convert-to has it */
 function convert(file: string, content: Buffer | string, to: string, ...options: string[]): Buffer {
 	const folder = mkdtempSync(join(tmpdir(), 'office-'));
 	try {

@@ -89,8 +89,8 @@ test('shows what will be paid and what not, and pays exactly that after a second
 		'Will not be paid: 1 person',
 		'Marta <b>{{ 6 * 7 }}</b>',
 		'Rows that are no person: 5 Total, 6 Prepared by: Hirut.',
-		'Are you Workflow Builder (owner@example.com)? You uploaded this list, and cannot approve it. When it is decided, see the published workflow ',
 		'/form/etb-payments] Payments of a period : this page can show an error then',
+		'Are you Workflow Builder (owner@example.com)? You uploaded this list, and cannot approve it.',
 		`Approve: pay 21,900.50 ETB to 2 people, salary, ${duePeriod()}`,
 	])
 		assert.ok(asked.includes(seen), `${seen} is not on the page:\n${asked}`);
@@ -106,7 +106,7 @@ test('shows what will be paid and what not, and pays exactly that after a second
 	assert.doesNotMatch(textOf(end), /could not be written/);
 	assert.match(textOf(end), /This page opens once.* result-salary-\S+\.xlsx/);
 	assert.equal(openInOffice(fileOn(end)).length, 4);
-	// Who could not be paid stands in the register too, and the execution is red (S27).
+	// A person who could not be paid stands in the register too, and the execution is red (S27).
 	assert.deepEqual(
 		(await register('NEW-1')).map(({ outcome, purpose }) => [outcome, purpose]),
 		[['notPaid', 'salary']],
@@ -157,7 +157,7 @@ test('who uploaded cannot approve, nor a stranger, nor a list that brings an app
 	await payroll.accountant.choose(address, 'Approve');
 	assert.match(
 		textOf(await payroll.approver.open(address)),
-		/This list is not approved: who uploaded it cannot do that/,
+		/Who uploaded this list tried to approve it\. Somebody else has to/,
 	);
 	const stranger = FormVisitor.stranger(lab.n8n.url);
 	const body = new FormData();
@@ -180,7 +180,7 @@ test('a list that was declined pays nobody, and is not red', async () => {
 	const end = textOf(await payroll.approver.read(address));
 	assert.match(
 		end,
-		/Paid: 0 people\. Not paid, because nobody approved it: 2 people, 21,900\.50 ETB.*, declined by Hiwot Alemu/,
+		/Paid: 0 people\. Declined: 2 people, 21,900\.50 ETB.*, declined by Hiwot Alemu/,
 	);
 	assert.doesNotMatch(end, /This page opens once/);
 	assert.deepEqual(payroll.paid(already), []);
@@ -239,7 +239,7 @@ void describe('between the page and the approval', () => {
 		await setFields(lab.api, payroll.id, 'Pay salaries', { options: { maxAmountEtb: '1' } });
 		const end = await payroll.approve(address);
 		await setFields(lab.api, payroll.id, 'Pay salaries', {
-			options: { maxAmountEtb: '20000', maxTotalEtb: '100000', includeInput: true },
+			options: { maxAmountEtb: '20000', maxTotalEtb: '100000' },
 		});
 		assert.match(end, /Paid: 1 person, 9,500\.50 ETB\. Paid before, not again: 1 person/);
 		assert.match(
@@ -296,12 +296,12 @@ test('a list of another period, and of another purpose, is red on top (S12)', as
 		[
 			monthBefore(),
 			'salary',
-			`This is for ${monthBefore()}. ${duePeriod()} is due. Paid in the last 10 days: 2 of these 2 people. Are month and purpose right?`,
+			`This is for ${monthBefore()}. ${duePeriod()} is due. Paid in the last 10 days: 2 of 2 people. Are month and purpose right?`,
 		],
 		[
 			duePeriod(),
 			'bonus',
-			`A second payment for ${duePeriod()}? 21,900.50 ETB on top of 21,900.50 ETB Paid for ${duePeriod()} before, with another purpose: 2 of these 2 people. Paid in the last 10 days: 2 of these 2 people. Are month and purpose right?`,
+			`A second payment for ${duePeriod()} to 2 of 2 people? 21,900.50 ETB on top of 21,900.50 ETB for another purpose. Paid in the last 10 days: 2 of 2 people. Are month and purpose right?`,
 		],
 	] as const) {
 		const [address, page] = await shown(list, period, purpose);
@@ -366,7 +366,7 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	assert.doesNotMatch(page, /Nobody was paid/);
 	// Another purpose could pay an unknown person a second time: the first choice is to decline.
 	const [bonus, asked] = await shown(list, undefined, 'bonus');
-	assert.match(asked, /UNKNOWN whether 2 of these 3 people got another payment/);
+	assert.match(asked, /UNKNOWN whether 2 of 3 people got another payment/);
 	assert.match(asked, /Your decision Decline: pay nobody Approve/);
 	await payroll.approver.choose(bonus, 'Decline');
 	assert.match(
@@ -421,7 +421,7 @@ test('what was settled while a page waited stays settled, and its last page says
 			...{ [free]: 'It was not paid', [paid]: 'It was paid' },
 			'Its whole transaction': '0xab12…',
 		}),
-		/Recorded as not paid: 1 person, .*W-free .*Not recorded: Abebe Kebede \(salary-\S+-W-PAID\)\. .*To record more: /,
+		/Recorded as not paid: 1 person, .*W-free .*Not recorded: Abebe Kebede \(salary-\S+-W-PAID\): "0xab12…" is not whole\. .*To record more: /,
 	);
 	assert.equal((await register('W-paid'))[0]?.['outcome'], 'unknown');
 	const typed = { [paid]: 'It was paid', 'Its whole transaction': '0xab12' };
@@ -471,8 +471,8 @@ test('the next month says who is new, gone, risen, renamed, and leaves out who w
 		page,
 		/Will be paid, look at these: 4 people.*rises M-2 .*1,?002.*married name M-3 .*other name.*other phone M-4 .*0911000004/,
 	);
-	const gone = `Paid in ${monthBefore()}, and not in this list: 1 person, 1,001\\.00 ETB`;
-	assert.match(page, new RegExp(`${gone} gone M-1`));
+	const gone = 'Set up or paid last time, and not in this list: \\d+ people';
+	assert.match(page, new RegExp(`${gone} .*gone M-1 `));
 	assert.match(
 		await payroll.approve(address),
 		new RegExp(`Paid: 5 people, .* ETB\\. .*${gone}\\.? .*approved by`),

@@ -105,7 +105,7 @@ void describe('people-to-pay.json', () => {
 			/2 people new, 1 changed.*Not clear E-2002 Row 4 · .*"12,400", which can mean/,
 		);
 		assert.match(page, /Cannot be used: 1 person.*Rows that are no person: 7 TOTAL\./);
-		assert.match(page, /Not paid by other: the table has another payroll.*: 1 person.* E-1042/);
+		assert.match(page, /Not paid by other: they stay with another payroll: 2 people .* E-1042/);
 		assert.match(page, /Changed: 1 person Abebe Kebede E-1041 .*12,400 ETB/);
 		assert.match(
 			page,
