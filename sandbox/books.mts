@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import type { Clock } from './clock.mts';
-import { formatEtb, parseEtb } from './money.mts';
+import { decimalOf, parseEtb } from './money.mts';
 
 /** Marker that starts every user id (service document §2, User). */
 export const USER_ID_PREFIX = 'etbw_';
@@ -62,7 +62,7 @@ export interface Delivery {
 	nextAttemptAt?: number;
 }
 
-/** A payment the books refuse. */
+/** A payment or a user that the books refuse. */
 export class BooksError extends Error {
 	readonly reason: 'unknown_user' | 'duplicate_external_id' | 'insufficient_treasury';
 
@@ -202,7 +202,7 @@ export class Books {
 
 	balance(): Balance {
 		return {
-			treasuryBalance: Number(formatEtb(this.treasuryUnits())),
+			treasuryBalance: Number(decimalOf(this.treasuryUnits())),
 			ethBalance: 1.5,
 			treasuryAddress: this.setting('treasuryAddress') ?? '',
 		};
@@ -210,7 +210,7 @@ export class Books {
 
 	/** The treasury balance in ETB as exact decimal text. */
 	treasuryBalanceText(): string {
-		return formatEtb(this.treasuryUnits());
+		return decimalOf(this.treasuryUnits());
 	}
 
 	/** @param etb ETB */
@@ -261,7 +261,7 @@ export class Books {
 		return this.list('users', newest).map(toUser);
 	}
 
-	/** Throws a BooksError `duplicate_external_id` when the external id is taken. */
+	/** @throws {BooksError} `duplicate_external_id` when the external id is taken */
 	addUser({ externalId, email }: { externalId: string; email?: string | undefined }): User {
 		if (this.one('SELECT 1 FROM users WHERE externalId = ?', externalId)) {
 			throw new BooksError(
@@ -293,7 +293,7 @@ export class Books {
 	/**
 	 * Debits the treasury and records the payment; no idempotency: each call pays.
 	 * @param amountText decimal text of the amount in ETB, above zero
-	 * Throws a BooksError `unknown_user` or `insufficient_treasury`, and then changes nothing.
+	 * @throws {BooksError} `unknown_user` or `insufficient_treasury`; then nothing is changed
 	 */
 	disburse(toUserId: string, amountText: string): Disbursement {
 		if (!this.one('SELECT 1 FROM users WHERE id = ?', toUserId)) {

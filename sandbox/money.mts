@@ -8,7 +8,7 @@ const DECIMAL_TEXT = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
  * Units (10^-18 ETB) of a decimal text in ETB, such as `12.5` or `1e3`.
- * Throws a RangeError when the text is no decimal or is finer than one unit.
+ * @throws {RangeError} when the text is no decimal or is finer than one unit
  */
 export function parseEtb(text: string): bigint {
 	const [, sign = '', whole = '', fraction = '', exponent = '0'] = DECIMAL_TEXT.exec(text) ?? [];
@@ -23,7 +23,7 @@ export function parseEtb(text: string): bigint {
 }
 
 /** The decimal text in ETB of an amount in units (10^-18 ETB), without trailing zeros. */
-export function formatEtb(units: bigint): string {
+export function decimalOf(units: bigint): string {
 	const size = units < 0n ? -units : units;
 	const fraction = (size % ONE_ETB).toString().padStart(DECIMALS, '0').replace(/0+$/, '');
 	return `${units < 0n ? '-' : ''}${size / ONE_ETB}${fraction === '' ? '' : `.${fraction}`}`;

@@ -47,7 +47,10 @@ export function parseJson(text: string): unknown {
 	}
 }
 
-/** `body` as the schema reads it. Throws a Refusal: 400 when there is no JSON, 422 when it does not fit. */
+/**
+ * `body` as the schema reads it.
+ * @throws {Refusal} 400 when there is no JSON, 422 when it does not fit
+ */
 export function parseBody<Body>(
 	schema: z.ZodType<Body, z.ZodTypeDef, unknown>,
 	body: unknown,

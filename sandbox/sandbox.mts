@@ -61,7 +61,7 @@ export interface Sandbox {
 	url: string;
 	apiKey: string;
 	webhookSecret: string;
-	/** Every request to the partner API, in order of arrival. */
+	/** The newest requests to the partner API, at most `keepRequests`, in order of arrival. */
 	requests: ReceivedRequest[];
 	books: Books;
 	faults: Faults;

@@ -1,4 +1,4 @@
-// What a call of the record takes with very many payments, in ms: medians, and the slowest of twenty. GATE_PAYMENTS: how many, usually a million.
+// The time of a call of the record with very many payments, in ms: medians, and the slowest of twenty. GATE_PAYMENTS: how many, usually a million.
 // GATE_SCHEMA: another schema to compare with, without the pages of the desk.
 import { z } from 'zod';
 import { fillGate } from '../test/support/fill.mts';

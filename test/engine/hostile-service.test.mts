@@ -158,7 +158,7 @@ test('an answer without an end is read up to 1 MB, and its connection is closed'
 	};
 	expect((await run('read')).error?.message).toMatch(tooLarge);
 	await allClosed();
-	// What fits into the buffers of the connection, on both sides.
+	// The size that fits into the buffers of the connection, on both sides.
 	expect(sent).toBeLessThan(32 * megabyte);
 });
 

@@ -17,7 +17,7 @@ beforeEach(() => {
 const HALF_OF_THE_LEASE_MS = 450_000;
 const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
-/** What the gate hands out for these people, 10 ETB each, under one claim. */
+/** The claim of the gate for these people, 10 ETB each, under one claim. */
 function handedOut(
 	names: string[],
 	changes: IDataObject = {},
@@ -247,7 +247,7 @@ test('stopping the execution stops sending within those in flight', async () => 
 		{ options: { concurrency: 2 } },
 	);
 	expect(sandbox.requests.length).toBeLessThanOrEqual(2);
-	// What was in flight ends after the execution has, and nothing follows it.
+	// A payment in flight ends after the execution has, and nothing follows it.
 	expect(codesOf(await pay(handedOut(['last'])))).toEqual(['paid']);
 	expect(sandbox.requests.length).toBeLessThanOrEqual(3);
 });

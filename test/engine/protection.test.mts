@@ -1,4 +1,4 @@
-/** What protects a payment holds whatever it is given: options, answers, n8n itself. */
+/** The protection of a payment holds with all input: options, answers, n8n itself. */
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
 import { loadAnew } from '../support/engine/engine.mts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';

@@ -14,7 +14,7 @@ import { serve, type Served } from '../support/engine/served.mts';
 
 payInEachTest();
 let proxy: Served;
-/** What arrived at the proxy, one for each connection. */
+/** The requests that arrived at the proxy, one for each connection. */
 let arrived: string[];
 let answer: (socket: Socket, head: string) => void;
 let userId: string;

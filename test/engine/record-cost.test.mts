@@ -1,4 +1,4 @@
-/** What references cost: the marks that n8n keeps for them, and how often a run reads or writes the row that holds them. */
+/** The cost of references: the marks that n8n keeps for them, and how often a run reads or writes the row that holds them. */
 import { deduplicator } from '../support/engine/engine.mts';
 import { itemsFor, pay, payInEachTest, record, timePasses } from '../support/engine/paying.mts';
 

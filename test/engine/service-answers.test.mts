@@ -1,4 +1,4 @@
-/** What the user sees of each answer that is no success, and how many requests were made for it. */
+/** Each answer that is no success: the words that the user sees, and the number of requests for it. */
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import { calls, withShortTimeoutsFor, type CallName } from '../support/engine/calls.mts';
@@ -35,7 +35,7 @@ const repeated: CallName[] = ['read', 'write'];
 const noPayment: CallName[] = ['read', 'write', 'createUser'];
 const posts: CallName[] = ['createUser', 'disburse'];
 
-/** What is seen while the service keeps answering like this: how often the request is made, and what is told. */
+/** The requests and the words while the service keeps answering like this. */
 type Seen = [requests: number, message: RegExp, description: RegExp, httpCode?: number];
 /** `unknown`: where it may have been done. */
 type Row = [what: string, fault: Fault | PresetName, calls: CallName[], seen: Seen, unknown?: true];
@@ -175,7 +175,7 @@ test.each(cases)('%s to %s stops the workflow with the reason and what to do', a
 	const [, call, fault, [requests, message, description, httpCode], isUnknown] = row;
 	withShortTimeoutsFor(fault);
 	sandbox.faults.plan(calls[call].route, () => fault);
-	// What may have been done is not sent again, although n8n tries the node again.
+	// A request that may have been carried out is not sent again, although n8n tries the node again.
 	const { error } = await run(call, { retryOnFail: isUnknown && posts.includes(call) });
 	expect(reasonOf(error?.message)).toMatch(message);
 	expect(error?.message).toMatch(/ \[item 0\]$/);

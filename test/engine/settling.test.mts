@@ -174,7 +174,7 @@ describe('who may settle', () => {
 			const went = await pay(items, fields, { ...options, onError });
 			expect(codesOf(went)).toEqual(['paidBefore', 'inDoubt', 'settings']);
 			expect(went.hints.join()).toMatch(/Mode is on Settle Unknown/);
-			// Whatever items arrive: a run that settles needs none.
+			// The items do not matter: a run that settles needs none.
 			expect(codesOf(await pay([{}], fields, { ...options, onError }))).toEqual(['settings']);
 			expect(record()).toEqual(before);
 			expect(sent()).toBe(requests);
@@ -219,7 +219,7 @@ describe('who may settle', () => {
 	});
 });
 
-/** What ends late, and what is claimed anew meanwhile: the stories of `test/model`. */
+/** Payments that end late, and are claimed anew meanwhile: the stories of `test/model`. */
 describe('what another execution is sending', () => {
 	test('was cut off: after the minutes that a dry run names, a dry run says what to do', async () => {
 		await dieSending(itemsFor('a'));

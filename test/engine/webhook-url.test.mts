@@ -144,7 +144,7 @@ class N8n {
 
 const refusal = { status: 400, body: '{}' };
 
-/** What n8n shows for a step that fails, and the words of the table for it. */
+/** The text that n8n shows for a step that fails, and the words of the table for it. */
 const reasons: [shown: RegExp, words: string][] = [
 	[/^Unpublish the workflow "(\w)" first:.*/s, '$1 has it'],
 	[/^Publish this workflow again[:(].*/s, 'publish again'],
@@ -225,7 +225,7 @@ test.each(
 		'publish a, boot, init b (a has it) + init a': 'a',
 		'publish a, boot, init b, init a, unpublish a, boot, init b': 'a, b, a, b',
 		'publish a, boot, publish b, init a': 'a, b, a',
-		// Who was refused is not first, although it once was.
+		// A trigger that was refused is not first, although it once was.
 		'publish a, unpublish a, publish b, publish a (b has it), boot, init a (publish again), init b':
 			'a, b',
 		'publish a, boot, test b, down, init a (refused), up, boot, init a': 'a, b test, a',
@@ -242,7 +242,7 @@ test.each(
 		'publish a, move, restart': 'a, a moved',
 		'publish a, replaceKey, restart (wrong key)': 'a',
 		'publish a, down, move, restart (refused)': 'a',
-		// What could not be published waits for a person, so it costs nobody the account when n8n starts.
+		// A trigger that could not be published waits for a person, so it costs nobody the account when n8n starts.
 		'down, publish a (refused), up, restart (publish again)': '',
 		'down, publish b (refused), up, publish a, boot, down, init b (publish again), init a': 'a',
 		'deleteCredential, publish b (no Base URL), restoreCredential, publish a, boot, down, init b (publish again), init a':

@@ -8,7 +8,7 @@ import { mutated, type Mutation } from '../support/mutation.mts';
 
 const dist = resolve(import.meta.dirname, '../../dist');
 
-/** What the modules see in place of Node's own. */
+/** The replacements of Node's own modules. */
 interface Surroundings {
 	globals: Readonly<Record<string, unknown>>;
 	/** Modules that are not files of the build. */

@@ -20,10 +20,10 @@ export interface NodeRun extends Pick<RunPlan, 'timeout' | 'tries' | 'mode' | 'o
 	random: () => number;
 }
 
-/** What one try ended with. */
+/** The end of one try. */
 export type TryResult = { output: Json[] } | { error: unknown };
 
-/** What a run meets outside of its process, and who watches it. */
+/** The world outside of the process of a run, and its watchers. */
 interface Outside {
 	database: SimulatedDatabase;
 	books: Books;

@@ -1,4 +1,4 @@
-// What no code inside of n8n can prevent, each with its story. Worlds do not count these as failures; the documents state them.
+// The limits that no code inside of n8n can remove, each with its story. Worlds do not count these as failures; the documents state them.
 import type { Sent } from './service-books.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Payee, RunRecord } from './rules.mts';

@@ -6,7 +6,7 @@ import type { Build } from './build.mts';
 import type { OwnedEvent, Owner, Timeline } from './virtual-time.mts';
 import type { Tell } from './story.mts';
 
-/** What befalls a process at its `atStep`-th step, a step being all that it does until it waits again. */
+/** A disruption of a process at its `atStep`-th step. A step is all that it does until it waits again. */
 export interface Disruption {
 	/**
 	 * `stopped`: SIGSTOP, its clocks go on. `suspended`: its machine sleeps, the monotonic clock stands still.
@@ -45,7 +45,7 @@ const epoch = Date.UTC(2026, 10, 1);
 interface ProcessHooks {
 	tell: Tell;
 	/** Called when a disruption began. */
-	struck(kind: Disruption['kind'], process: N8nProcess): void;
+	disrupted(kind: Disruption['kind'], process: N8nProcess): void;
 	/** Whether standing still now is a limit of what any code can do. */
 	mayFreeze(process: N8nProcess, ms: number): boolean;
 }
@@ -89,7 +89,7 @@ export class N8nProcess implements Owner {
 	}
 
 	/**
-	 * What `EtbWallet.execute` runs to pay, without the descriptions of all fields, which take longer to load than a
+	 * The part of `EtbWallet.execute` that pays, without the descriptions of all fields, which take longer to load than a
 	 * world to play. The code is loaded when it runs first.
 	 */
 	async execute(context: unknown): Promise<unknown> {
@@ -131,14 +131,14 @@ export class N8nProcess implements Owner {
 			if (disruption.kind === 'crash') {
 				this.disruptions.length = 0;
 				this.alive = false;
-				this.hooks.struck('crash', this);
+				this.hooks.disrupted('crash', this);
 				return;
 			}
 			if (disruption.kind === 'clockForward' || disruption.kind === 'clockBack') {
 				this.disruptions.shift();
 				this.wallOffset +=
 					disruption.kind === 'clockForward' ? disruption.lasts : -disruption.lasts;
-				this.hooks.struck(disruption.kind, this);
+				this.hooks.disrupted(disruption.kind, this);
 			} else if (this.hooks.mayFreeze(this, disruption.lasts)) {
 				this.disruptions.shift();
 				this.freeze(disruption.kind, disruption.lasts, event);
@@ -176,13 +176,13 @@ export class N8nProcess implements Owner {
 		const held = [event];
 		this.held = held;
 		this.hooks.tell(() => `${this.name} stands still (${kind}) for ${ms / 1000} s`);
-		this.hooks.struck(kind, this);
+		this.hooks.disrupted(kind, this);
 		this.timeline.after(ms, () => {
 			this.held = undefined;
 			this.stoodStill += ms;
 			if (kind === 'suspended') this.suspended += ms;
 			this.hooks.tell(() => `${this.name} goes on`);
-			// What Node does first after it stood still is not certain: timers or what arrived.
+			// After a process stood still, Node.js may begin with the timers or with the data that arrived.
 			const first = this.random() < 0.5 ? 'timer' : 'arrival';
 			const inOrder = [
 				...held.filter((each) => each.kind === first),

@@ -1,11 +1,11 @@
-// What a model world consists of, as a value that fast-check makes and shrinks.
+// The plan of a model world, as a value that fast-check makes and shrinks.
 import * as fc from 'fast-check';
 import type { Disruption } from './n8n-process.mts';
 
 export const people = 6;
 export type NodeName = 'a' | 'b';
 
-/** What a person says of a reference in a run that settles; `nothing`: it is not named. */
+/** The answer of a person about a reference in a run that settles; `nothing`: it is not named. */
 export type Word = 'paid' | 'notPaid' | 'nothing';
 
 /** How the service and the network treat one request to pay. `…Paid`: the books have it, whatever was told. */
@@ -55,7 +55,7 @@ export interface ItemPlan {
 	variant: VariantKind;
 	/** An index of `spellings`. */
 	spelling: number;
-	/** What is said of it when the run settles. `asks`: a person asks the books; the others are said without asking. */
+	/** The answer about it when the run settles. `asks`: a person asks the books; the others are said without asking. */
 	word: 'asks' | Word;
 }
 
@@ -74,7 +74,7 @@ export interface RunPlan {
 	wordAgeMs: number;
 	/** In ms, after the end: a loop, or a sub-workflow with Retry On Fail, runs the node again with the same words. */
 	repeats: number[];
-	/** What started it: a person in the editor, Retry execution, or a schedule. */
+	/** Its start: by a person in the editor, Retry execution, or a schedule. */
 	mode: 'manual' | 'retry' | 'trigger';
 	/** In ms. */
 	timeout: number;
@@ -100,7 +100,7 @@ const faultKinds = [
 ] as const;
 export type DatabaseFaultKind = (typeof faultKinds)[number];
 
-/** What befalls `count` calls of the database, from the `call`-th of the world. */
+/** A failure of `count` calls of the database, from the `call`-th of the world. */
 export interface DatabaseFault {
 	kind: DatabaseFaultKind;
 	call: number;
@@ -217,7 +217,7 @@ const fault: fc.Arbitrary<DatabaseFault> = fc.record({
 	count: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 12 })),
 });
 
-/** What may go wrong in a world. With all of it at once, `unknown` would excuse everything. */
+/** The things that may go wrong in a world. With all of it at once, `unknown` would excuse everything. */
 interface Climate {
 	answers: boolean;
 	faults: boolean;
@@ -342,7 +342,7 @@ export const itemOf = (who: number, more: Partial<ItemPlan> = {}): ItemPlan => (
 	...more,
 });
 
-/** What the worlds of one or two people have in common, in which somebody pays and somebody settles, in turns and at once. */
+/** The common part of the worlds of one or two people, in which somebody pays and somebody settles, in turns and at once. */
 interface Turns {
 	does: Does[];
 	words: ItemPlan['word'][];
@@ -380,7 +380,7 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 		word: fc.constantFrom(...given.words),
 		noise,
 	});
-	const blowOfFirst = fc.record({
+	const disruptionOfFirst = fc.record({
 		kind: fc.constantFrom<Disruption['kind'][]>('crash', ...given.disruptions),
 		atStep: fc.integer({ min, max }),
 		lasts: fc.constantFrom(2_000, 10_000, 45_000, 140_000, 300_000),
@@ -391,9 +391,9 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 			isTwo: fc.boolean(),
 			disruptions:
 				given.disruptions.length > 0
-					? fc.array(blowOfFirst, { minLength: 1, maxLength: 2 })
+					? fc.array(disruptionOfFirst, { minLength: 1, maxLength: 2 })
 					: fc.constant<Disruption[]>([]),
-			struckProcess: upTo(1),
+			disruptedProcess: upTo(1),
 			answers: fc.array(fc.constantFrom(...given.answers), { minLength: 1, maxLength: 3 }),
 			faults: fc.array(
 				fc.record({
@@ -406,13 +406,13 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 			latency: fc.constantFrom(3, 20),
 			noise,
 		})
-		.map(({ turns, isTwo, disruptions, struckProcess, answers, faults, ...rest }) => ({
+		.map(({ turns, isTwo, disruptions, disruptedProcess, answers, faults, ...rest }) => ({
 			...calmPlan,
 			...rest,
 			faults: given.faults.length > 0 ? faults : [],
 			answers: [answers, answers],
 			processes: [0, 1, 2].map((process) =>
-				process === struckProcess
+				process === disruptedProcess
 					? disruptions.map((each) =>
 							given.disruptions.includes(each.kind)
 								? each
@@ -424,7 +424,7 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 				...calmRun,
 				...each,
 				...(index === 0 && {
-					process: struckProcess,
+					process: disruptedProcess,
 					does: given.does[0] ?? each.does,
 					repeats: [],
 					timeout: 5_000,

@@ -14,7 +14,7 @@ import type { NodeName, Plan, RunPlan, Word } from './plan.mts';
 import { newJudge, type Payee, type RunRecord } from './rules.mts';
 import { newDatabase } from './simulated-database.mts';
 import { newStory } from './story.mts';
-import { messageOf } from './reportedLines.mts';
+import { messageOf } from './reported-lines.mts';
 import { Timeline, randomFrom } from './virtual-time.mts';
 
 /** In ms, eight minutes: after so long a payment is not in flight any more, also where n8n died while it asked. */
@@ -24,9 +24,9 @@ const afterAllReservationsMs = 480_000;
 const mostEvents = 400_000;
 
 interface Played {
-	/** What broke, in words; none in a good world. */
+	/** The broken rules, in words; none in a good world. */
 	violations: string[];
-	/** Who did what when, if it was asked for. */
+	/** The story, if it was asked for. */
 	story: string[];
 	/** Outcomes that were told, known limits that were met, by how often. */
 	counts: Map<string, number>;
@@ -47,7 +47,7 @@ export async function play(plan: Plan, build: Build, withStory = false): Promise
 		process: start(index, 0, disruptions),
 		started: 0,
 	}));
-	/** What waits for a process that is down. */
+	/** The turns that wait for a process that is down. */
 	const waiting: (() => void)[] = [];
 
 	await playAll();
@@ -107,8 +107,8 @@ export async function play(plan: Plan, build: Build, withStory = false): Promise
 		return new N8nProcess(name, build, timeline, random, disruptions, {
 			tell,
 			mayFreeze: mayStandStill,
-			struck: (kind, process) => {
-				judge.struck();
+			disrupted: (kind, process) => {
+				judge.disrupted();
 				if (kind === 'crash') crashed(index, process);
 				else tell(() => `${process.name}: ${kind}`);
 			},

@@ -1,7 +1,7 @@
-// What a try of a run told about each item, whichever way it told.
+// The lines that a try of a run told about each item, in every form in which it tells them.
 import { fieldsOf, type Json, type TryResult } from './execution.mts';
 
-/** What is told about an item. */
+/** A line about an item. */
 export interface Line {
 	item: number;
 	outcome: string;

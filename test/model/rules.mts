@@ -13,12 +13,12 @@ import type { N8nProcess } from './n8n-process.mts';
 import type { Plan, RunPlan, VariantKind, Word } from './plan.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
 import type { Tell } from './story.mts';
-import { linesOf, type Line } from './reportedLines.mts';
+import { linesOf, type Line } from './reported-lines.mts';
 import type { Timeline } from './virtual-time.mts';
 
 /** Whom an item is to pay. */
 export interface Payee {
-	/** What may be paid once. */
+	/** A payment that may be made once. */
 	key: string;
 	/** As it is written. */
 	reference: string;
@@ -27,7 +27,7 @@ export interface Payee {
 	variant: VariantKind;
 }
 
-/** What is known of a run of the node. */
+/** The facts about a run of the node. */
 export interface RunRecord {
 	number: number;
 	name: string;
@@ -43,15 +43,15 @@ export interface RunRecord {
 	/** By key: when it first, and when it last asked for a reference in the record. */
 	askedFirst: Map<string, number>;
 	asked: Map<string, number>;
-	/** What the last try told, by item. */
+	/** The lines that the last try told, by item. */
 	lines: Map<number, Line>;
 	stoodStillBefore: number;
 	stoppedAt?: number;
 	endedAt?: number;
 	diedAt?: number;
 	/** Once it has begun: what was recorded then, and how much had gone wrong. */
-	before?: { row: ReadonlySet<string>; struck: number };
-	/** What begins when it has ended or its process died. */
+	before?: { row: ReadonlySet<string>; disrupted: number };
+	/** The turns that begin when it has ended or its process died. */
 	next: (() => void)[];
 	died(): void;
 }
@@ -70,7 +70,7 @@ const longestConnectingMs = 2_000;
 const longestBalanceMs = 4 * 60_000 + 60_000;
 
 /** In ms. What the database and its lock may add to a run when nothing goes wrong with them, and when something did. */
-const slack = { healthy: 10_000, struck: 240_000 };
+const slack = { healthy: 10_000, disrupted: 240_000 };
 
 /** In ms. What a mark *busy* counts for: three slots, if a crash left that of the next one, by a clock that is behind. */
 const longestBusyMs = 3 * 145_000 + 10_000 + writeMs;
@@ -92,7 +92,7 @@ const codesWithoutReservation = [
 const longestLastRunMs = (latency: number): number => 4_000 + 200 * latency;
 
 /** In ms. What a stopped run may take beyond the timeout: to tell, and for one call of the database that never answers. */
-const stopSlack = { healthy: 3_000, struck: 33_000 };
+const stopSlack = { healthy: 3_000, disrupted: 33_000 };
 
 /** Whether n8n lets it settle: a Mode that was left on Settle Unknown, and Retry execution, do not. */
 const maySettle = ({ plan }: RunRecord): boolean =>
@@ -149,12 +149,12 @@ function settledLines({ payees, words }: RunRecord, result: TryResult): Line[] {
 	});
 }
 
-/** What a line is judged by. */
+/** The facts by which a line is judged. */
 interface Told {
 	run: RunRecord;
 	payee: Payee;
 	word: Word | undefined;
-	/** What this run sent to the payee. */
+	/** The requests of this run to the payee. */
 	own: Sent[];
 	/** Whether nothing went wrong, and nobody who pays this reference was stopped. */
 	isHealthy: boolean;
@@ -171,12 +171,12 @@ export function newJudge(
 	const violations: string[] = [];
 	const counts = new Map<string, number>();
 	/** Crashes, pauses and set clocks so far. */
-	let strikes = 0;
+	let disruptions = 0;
 	/** When a payment was told to be paid, by its reference, person and amount. */
 	const forEver = new Map<string, number>();
 
-	function struck(): void {
-		strikes++;
+	function disrupted(): void {
+		disruptions++;
 	}
 
 	function broken(rule: string): void {
@@ -185,7 +185,7 @@ export function newJudge(
 	}
 
 	function began(run: RunRecord): void {
-		run.before = { row: rowOf(run), struck: allStruck() };
+		run.before = { row: rowOf(run), disrupted: disruptionCount() };
 	}
 
 	function paying(sent: Sent): void {
@@ -275,7 +275,7 @@ export function newJudge(
 			broken(`${run.name} tells ${run.lines.size} of ${expected.length} items`);
 		// An error lists those that could be used; of the others it is certain that nothing was done.
 		const isSilent = settles && isFailed;
-		if (isSilent && allStruck() === 0 && run.stoppedAt === undefined && namesWell(run))
+		if (isSilent && disruptionCount() === 0 && run.stoppedAt === undefined && namesWell(run))
 			broken(`${run.name} settles nothing, and nothing went wrong`);
 		for (const [item, payee] of run.payees.entries()) {
 			const line = run.lines.get(item) ?? { item, outcome: 'notAttempted' };
@@ -290,7 +290,7 @@ export function newJudge(
 			payee,
 			word: run.words[item],
 			own: books.sent.filter(({ run: by }) => by === run.number).filter(isOf(payee)),
-			isHealthy: allStruck() === 0 && !wasStopped(key),
+			isHealthy: disruptionCount() === 0 && !wasStopped(key),
 		};
 		const say = (text: string): void => {
 			broken(`${run.name} tells ${key} ${`${outcome} ${code}`.trim()}, but ${text}`);
@@ -323,7 +323,7 @@ export function newJudge(
 			word === 'notPaid' && !wasBeingSent(run, payee.key),
 		'notPaid refused': ({ own }) => own.length > 0 && own.every(({ isPaid }) => !isPaid),
 		'notPaid notReached': ({ payee }) =>
-			allStruck() > 0 || plan.answers[personOf(payee.key)]?.includes('refused') === true,
+			disruptionCount() > 0 || plan.answers[personOf(payee.key)]?.includes('refused') === true,
 		'notPaid otherPayment': ({ run, payee }) =>
 			books.paymentsOf(payee.key).some((sent) => !isOf(payee)(sent)) ||
 			limit('paid by questions', isPaidOnlyInQuestions(run, payee.key)),
@@ -402,11 +402,11 @@ export function newJudge(
 			count(code ?? outcome);
 			const payee = run.payees[item];
 			if (payee === undefined) continue;
-			// What this run paid is recorded unless the database failed or n8n was cut off.
+			// A payment of this run is recorded unless the database failed or n8n was cut off.
 			const row = rowOf(run);
 			const { key } = payee;
 			const isRecorded =
-				allStruck() === 0 ||
+				disruptionCount() === 0 ||
 				[`paid:${key}`, `paidConfirmed:${key}`, payeeMark(payee)].every((mark) => row.has(mark));
 			// To whom a reference was paid that a person only names, nobody said.
 			const isNamed = run.plan.does === 'settle' && code === 'paidBefore';
@@ -419,7 +419,7 @@ export function newJudge(
 		const isAlone = !runs.some(
 			(other) => other !== run && other.plan.node === plan.node && isDuring(run, other),
 		);
-		if (!isAlone || before?.struck !== allStruck()) return;
+		if (!isAlone || before?.disrupted !== disruptionCount()) return;
 		const codes = [...run.lines.values()].map(({ code = '' }) => code);
 		if (plan.does === 'settle') changedAlone(run, 'settled alone');
 		if (plan.does === 'dryRun') changedAlone(run, 'dry runs alone');
@@ -442,15 +442,18 @@ export function newJudge(
 	function judgeTime(run: RunRecord): void {
 		const { beganAt, endedAt = timeline.now, stoppedAt = Infinity, plan, name } = run;
 		const still = run.process.stoodStill - run.stoodStillBefore;
-		const isStruck = allStruck() > 0;
-		const extra = still + (isStruck ? slack.struck : slack.healthy);
+		const isDisrupted = disruptionCount() > 0;
+		const extra = still + (isDisrupted ? slack.disrupted : slack.healthy);
 		const longest =
 			plan.tries * (longestBalanceMs + (plan.items.length + 3) * (plan.timeout + 2_000)) +
 			extra * (plan.items.length + 2);
 		const seconds = (ms: number): number => Math.round(ms / 1000);
 		if (endedAt - beganAt > longest) broken(`${name} takes ${seconds(endedAt - beganAt)} s`);
 		const longestAfterStop =
-			plan.timeout + still + plan.tries * 1_000 + (isStruck ? stopSlack.struck : stopSlack.healthy);
+			plan.timeout +
+			still +
+			plan.tries * 1_000 +
+			(isDisrupted ? stopSlack.disrupted : stopSlack.healthy);
 		if (endedAt - stoppedAt > longestAfterStop)
 			broken(`${name} goes on for ${seconds(endedAt - stoppedAt)} s after Stop`);
 	}
@@ -491,7 +494,7 @@ export function newJudge(
 			if (code === 'settledNotPaid') for (const mark of reservation) removed.delete(mark);
 		}
 		// It may clear away what an interrupted question left.
-		const rest = [...added, ...(allStruck() > 0 ? [] : removed)];
+		const rest = [...added, ...(disruptionCount() > 0 ? [] : removed)];
 		if (rest.length > 0) broken(`${run.name} leaves a trace: ${rest.join(' ')}`);
 	}
 
@@ -501,7 +504,7 @@ export function newJudge(
 			if (run.endedAt === undefined && run.diedAt === undefined)
 				broken(`${run.name} never ends (${when})`);
 		judgeDoubts(when);
-		if (allStruck() > 0) return;
+		if (disruptionCount() > 0) return;
 		if (database.rows.has('')) broken(`the lock is held, and nobody holds it (${when})`);
 	}
 
@@ -515,7 +518,7 @@ export function newJudge(
 		};
 		for (const run of runs.filter(({ role }) => role !== 'planned')) {
 			const tookMs = (run.endedAt ?? Infinity) - run.beganAt;
-			if (allStruck() === 0 && tookMs > longestLastRunMs(plan.latency))
+			if (disruptionCount() === 0 && tookMs > longestLastRunMs(plan.latency))
 				broken(`${run.name} takes ${Math.round(tookMs / 1000)} s, and nobody sends anything`);
 			for (const [item, payee] of run.payees.entries()) {
 				const { outcome, code } = run.lines.get(item) ?? { outcome: 'none' };
@@ -584,8 +587,8 @@ export function newJudge(
 		return isMet;
 	}
 
-	function allStruck(): number {
-		return strikes + database.struck();
+	function disruptionCount(): number {
+		return disruptions + database.disrupted();
 	}
 
 	function rowOf(run: RunRecord): Set<string> {
@@ -596,7 +599,7 @@ export function newJudge(
 		counts.set(name, (counts.get(name) ?? 0) + 1);
 	}
 
-	return { violations, counts, struck, broken, began, paying, told, ended, atRest, atEnd };
+	return { violations, counts, disrupted, broken, began, paying, told, ended, atRest, atEnd };
 }
 
 const scopeOf = ({ plan }: RunRecord): string => `n:pay-${plan.node}`;

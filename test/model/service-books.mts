@@ -4,7 +4,7 @@ import type { AnswerKind, Plan } from './plan.mts';
 import type { Timeline } from './virtual-time.mts';
 import type { Tell } from './story.mts';
 
-/** What a request asks for, as the service sees it. */
+/** The content of a request, as the service sees it. */
 interface Wish {
 	toUserId: string;
 	amountEtb: number;
@@ -58,7 +58,7 @@ interface Sender {
 	grounds(toUserId: string): Grounds;
 }
 
-/** What the service and the network do. */
+/** The answers and failures of the service and the network. */
 type Weather = Pick<Plan, 'answers' | 'balanceAnswers' | 'balance'>;
 
 /** Answers that leave open whether it was paid, or come so late that a sender may have given up. */
@@ -108,7 +108,7 @@ export function newBooks(
 		return allSent.some((each) => each.key === key && each.isPending);
 	}
 
-	/** What n8n's helper does with a request. It rejects as n8n wraps it. */
+	/** n8n's helper for requests. It rejects as n8n wraps it. */
 	async function request(sender: Sender, asked: Asked): Promise<Answer> {
 		try {
 			return await exchange(sender, asked);

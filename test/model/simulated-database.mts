@@ -43,7 +43,7 @@ export function newDatabase(
 	/** By context: '' is the row of the workflow, `n:<node id>` that of a node. */
 	const rows = new Map<string, string[]>();
 	/** Faults that came true. */
-	let struck = 0;
+	let disrupted = 0;
 	/** By context and mark. */
 	const added = new Map<string, Map<string, Added>>();
 	/** How often a process got the lock. */
@@ -117,7 +117,7 @@ export function newDatabase(
 			tell(() => `${who}: database, ${access.text} ${text()}`);
 		};
 		if (fault !== undefined) {
-			struck++;
+			disrupted++;
 			say(() => `(${fault})`);
 		}
 		return await new Promise<unknown>((done, fail) => {
@@ -193,5 +193,5 @@ export function newDatabase(
 		return faults.find(({ call, count }) => number >= call && number < call + count)?.kind;
 	}
 
-	return { rows, struck: () => struck, isAlone, isAddedAfter, wasConfirmedLater, heal, call };
+	return { rows, disrupted: () => disrupted, isAlone, isAddedAfter, wasConfirmedLater, heal, call };
 }

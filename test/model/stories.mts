@@ -38,7 +38,7 @@ const range = (from: number, to: number): number[] =>
 const typed = { does: 'settle', by: 'typed', mode: 'manual' } as const;
 const byExpression = { does: 'settle', by: 'expression', mode: 'trigger' } as const;
 
-/** When a process that n8n starts first is struck: while it asks for the record, sends or records. */
+/** When a process that n8n starts first is disrupted: while it asks for the record, sends or records. */
 const atSteps = (disruption: Omit<Disruption, 'atStep'>): Disruption[] =>
 	range(3, 32).map((atStep) => ({ ...disruption, atStep }));
 
@@ -86,7 +86,7 @@ const recordedBy = (answer: AnswerKind, others: Turn[]): Plan[] =>
 	);
 
 /** The turns with each of these disruptions to one process. */
-const struck = (
+const disrupted = (
 	disruptions: Disruption[],
 	turns: Turn[],
 	answers: AnswerKind[],
@@ -125,7 +125,7 @@ const plansOf: Record<string, Plan[]> = {
 			planOf(
 				[
 					{ timeout: 120_000, start: at(beginsAt - 600) },
-					// A process is struck only when it does something.
+					// A process is disrupted only when it does something.
 					{ does: 'dryRun', start: at(beginsAt - 300) },
 					{ ...typed, process: 1, start: at(beginsAt + reservedForMs - clocks.aheadMs + 50) },
 					{
@@ -176,7 +176,7 @@ const plansOf: Record<string, Plan[]> = {
 			['silent'],
 		),
 	),
-	'A sender dies, and a person settles what it left': struck(
+	'A sender dies, and a person settles what it left': disrupted(
 		crashes,
 		[
 			{ ...usual, start: at(0) },
@@ -214,7 +214,7 @@ const plansOf: Record<string, Plan[]> = {
 		),
 	],
 	'A sender dies, only others of other buckets are paid, and its payment is in doubt in time':
-		struck(
+		disrupted(
 			crashes,
 			[
 				{ ...usual, start: at(0) },
@@ -241,7 +241,7 @@ const plansOf: Record<string, Plan[]> = {
 				{ does: 'dryRun', process: 1, start: at(3_000) },
 				...settles.slice(0, more),
 			];
-			return struck(crashes, turns, [answer, 'paid'], 1);
+			return disrupted(crashes, turns, [answer, 'paid'], 1);
 		}),
 	'A sender dies, n8n dies while somebody asks for its payment, and somebody else asks': range(
 		14,
@@ -271,7 +271,7 @@ const plansOf: Record<string, Plan[]> = {
 				{ processes: [[], [{ kind: 'clockForward', atStep: 1, lasts: 600_000 }]] },
 			),
 		],
-	'A sender dies, and only dry runs ask for what it left': struck(
+	'A sender dies, and only dry runs ask for what it left': disrupted(
 		crashes,
 		[
 			{ ...usual, start: at(0) },
@@ -281,7 +281,7 @@ const plansOf: Record<string, Plan[]> = {
 		],
 		['silent'],
 	),
-	'A refusal comes after its reservation is over, while another run sends': struck(
+	'A refusal comes after its reservation is over, while another run sends': disrupted(
 		stops,
 		[
 			{ ...usual, start: at(0) },
@@ -292,7 +292,7 @@ const plansOf: Record<string, Plan[]> = {
 		['rejected', 'slowPaid'],
 	),
 	'A sender gives up after its reservation is over, while another run sends and a person settles':
-		struck(
+		disrupted(
 			stops,
 			[
 				{ ...usual, start: at(0) },
@@ -302,7 +302,7 @@ const plansOf: Record<string, Plan[]> = {
 			],
 			['error', 'silent'],
 		),
-	'Paid comes after its reservation is over, while another run sends and is refused': struck(
+	'Paid comes after its reservation is over, while another run sends and is refused': disrupted(
 		stops,
 		[
 			{ ...usual, start: at(0) },
@@ -312,7 +312,7 @@ const plansOf: Record<string, Plan[]> = {
 		],
 		['paid', 'slowRejected'],
 	),
-	'Paid comes after a person settled it as not paid': struck(
+	'Paid comes after a person settled it as not paid': disrupted(
 		stops,
 		[
 			{ ...usual, start: at(0) },
@@ -336,7 +336,7 @@ const plansOf: Record<string, Plan[]> = {
 		['error', 'paid', 'rejected'] as AnswerKind[]
 	).flatMap((answer) =>
 		([{}, { variant: 'otherAmount' }, typed, { does: 'dryRun' }] as Turn[]).flatMap((asks) =>
-			struck(
+			disrupted(
 				crashes,
 				[
 					{ start: at(0) },

@@ -1,4 +1,4 @@
-// What happened in a world, for people: who did what at what time.
+// The story of a world, for people: each act with its actor and time.
 import type { Timeline } from './virtual-time.mts';
 
 /** Adds a line. Its text is only made when somebody wants to read it. */

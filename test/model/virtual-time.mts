@@ -22,7 +22,7 @@ export class Timeline {
 	now = 0;
 	/** Whether code of an owner has run since promises last went on. */
 	private hasRun = true;
-	/** What is due last comes first. */
+	/** The timers, with the one that is due last in front. */
 	private readonly due: Entry[] = [];
 
 	after(ms: number, run: () => void): void {

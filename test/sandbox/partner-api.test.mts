@@ -1,5 +1,5 @@
 /** The sandbox's endpoints, compared with the service document. */
-import { formatEtb, parseEtb } from '../../sandbox/money.mts';
+import { decimalOf, parseEtb } from '../../sandbox/money.mts';
 import { routeNames } from '../../sandbox/partner-api.mts';
 import { call, sandboxForTest, send, stopAll } from './start.mts';
 
@@ -101,6 +101,6 @@ test('the treasury never drifts', async () => {
 	for (let paid = 0; paid < 100; paid += 1)
 		await call(sandbox, 'POST', '/disburse', { toUserId, amountEtb: 0.1 });
 	expect(sandbox.books.treasuryBalanceText()).toBe('990');
-	expect(formatEtb(parseEtb('1.5E-7'))).toBe('0.00000015');
+	expect(decimalOf(parseEtb('1.5E-7'))).toBe('0.00000015');
 	expect(() => parseEtb('1e-19')).toThrow(RangeError);
 });

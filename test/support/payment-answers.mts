@@ -8,7 +8,7 @@ interface PaymentAnswer {
 	meaning: Meaning;
 }
 
-/** What the service document (§4) shows, for a payment of 10 ETB to `etbw_a`. */
+/** The answer that the service document (§4) shows, for a payment of 10 ETB to `etbw_a`. */
 const shown = { success: true, amountEtb: 10, txHash: '0x1' };
 
 const answers = (status: number, meaning: Meaning, ...bodies: unknown[]): PaymentAnswer[] =>

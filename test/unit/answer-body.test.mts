@@ -1,4 +1,4 @@
-/** What is made of the bodies of answers, whatever they hold. */
+/** The meaning of the bodies of answers, with any content. */
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 import { parseAccount } from '../../nodes/shared/account.ts';

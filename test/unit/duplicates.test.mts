@@ -79,7 +79,7 @@ interface RunOptions {
 	/** How many calls of the database fail first. */
 	failures?: number;
 	nodeId?: string;
-	/** What n8n hands over, the same one when it tries again. */
+	/** The event as n8n hands it over, the same one when it tries again. */
 	item?: object;
 	/** Happens while its workflow runs. */
 	during?: () => void;

@@ -293,7 +293,7 @@ describe('with Known Payments', () => {
 		if (checked === undefined) throw new Error('there is no row');
 		return checked;
 	};
-	/** What a row becomes, and, if it is not paid, why. */
+	/** The status of a row, and the reason if it is not paid. */
 	const statusOf = (...given: Parameters<typeof against>): string => {
 		const { status, problem, remarks } = against(...given);
 		const isAsked = remarks.some(({ code }) => code === 'unknownBefore');

@@ -147,7 +147,7 @@ test('nobody gets another amount than that of the named column, nor another wall
 				expect(row.amountEtb).toBe(member?.net);
 				if (hasTable) expect(row.toUserId).toBe(member?.wallet);
 			}
-			// Who has a number of their own is paid: no total, title or signature is in the way.
+			// A person with a number of their own is paid: no total, title or signature is in the way.
 			expect(ready.map(({ line }) => line)).toEqual(members.map(({ line }) => line));
 			expect(new Set(ready.map(({ reference }) => reference)).size).toBe(ready.length);
 			// Everything that stands in the list is told.

@@ -1,4 +1,4 @@
-/** What is sent again, and after what pause. */
+/** The requests that are sent again, and the pauses between them. */
 import fc from 'fast-check';
 import { NodeApiError } from 'n8n-workflow';
 import { unansweredFrom, type Attempt } from '../../nodes/shared/service/attempt.ts';

@@ -1,4 +1,4 @@
-/** Who pays through the gate in the real n8n: payroll, an agent with approval, MCP clients, and a list that was paid without it. */
+/** The callers that pay through the gate in the real n8n: payroll, an agent with approval, MCP clients, and a list that was paid without it. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
@@ -37,7 +37,7 @@ void describe('payroll-through-the-gate.json', () => {
 		await makeTable(api, PAYMENTS);
 		await addRows(api, PEOPLE, people);
 		const pay = async (id: string) => (await gateLab.run(id, 'Every 25th')).error;
-		/** What the register says of each person. */
+		/** The row of the register for each person. */
 		const registered = async (column: string) =>
 			(await rowsOf(api, PAYMENTS)).map((row) => `${String(row.name)} ${String(row[column])}`);
 		const id = await gateLab.add(await readGateExample('payroll-through-the-gate.json'));
@@ -252,7 +252,7 @@ test('gate-paid-before.json: what was paid without the gate is written down, and
 		toUserId: sandbox.books.addUser({ externalId: `moved-${index}` }).id,
 		amountEtb: 10,
 	}));
-	// What the node that paid before says of them in a dry run.
+	// The answers of the node that paid before, in a dry run.
 	const told = people.map((each, index) => ({
 		...{ ...each, outcome: index < 4 ? 'alreadyPaid' : 'ready', txHash: `0xmoved-${index}` },
 	}));

@@ -79,7 +79,7 @@ test('five workflows and an imported copy of one pay the same 300 references at 
 	assert.deepEqual(new Set(timesPaid(lab.sandbox, payments)), new Set([1]));
 	for (const items of told) {
 		assert.equal(items.length, payments.length);
-		// What another one was sending is told so, and nobody has to settle it.
+		// A payment that another one was sending is told so, and nobody has to settle it.
 		assert.deepEqual(
 			unpaid(items).filter(({ code }) => code !== 'inFlight'),
 			[],

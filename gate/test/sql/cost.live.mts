@@ -1,5 +1,5 @@
 /**
- * What a payment costs the database does not depend on how many there are, nor on how many are claimed at once: by what
+ * The cost of a payment for the database does not depend on how many there are, nor on how many are claimed at once: by what
  * PostgreSQL counts. How long it takes is in bench/. GATE_PAYMENTS: how many there are.
  */
 import assert from 'node:assert/strict';

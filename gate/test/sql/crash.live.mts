@@ -19,7 +19,7 @@ test('killed in the middle of claims, with synchronous_commit off by default: no
 	await superuser.query(`alter database ${database.database} set synchronous_commit = off`);
 	await superuser.query('alter role all set synchronous_commit = off');
 	await setRules(superuser, 'main', {});
-	/** What the last answer about a reference told, and how often the service paid it. */
+	/** The last answer about a reference, and the number of times that the service paid it. */
 	const told = new Map<string, string>();
 	const times = new Map<string, number>();
 	let references = 0;

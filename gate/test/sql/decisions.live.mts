@@ -1,4 +1,4 @@
-/** What the gate says in the cases that a person will meet: bad items, old answers, look-alikes, a record that forgot, setting rules. */
+/** The answers of the gate in the cases that a person will meet: bad items, old answers, look-alikes, a record that forgot, setting rules. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -31,7 +31,7 @@ const Line = z.object({ line: z.string() });
 /** The lines that a query selects. */
 const lines = async (sql: string, values: unknown[]) =>
 	(await rows(client, Line, sql, values)).map(({ line }) => line);
-/** What claim says of each: its outcome and code, or that it is to be sent. */
+/** The answer of claim for each: its outcome and code, or that it is to be sent. */
 const said = (items: Claimed['items']) =>
 	items.map(({ outcome, code }) => (outcome === null ? 'send' : `${outcome} ${code}`));
 const refs = ({ send }: Claimed) => send.map(({ reference }) => reference);
@@ -67,7 +67,7 @@ async function newBudget(rules: object = {}) {
 				"select concat_ws(' ', reference, attempt, state) as line from etb_wallet.open_payments where budget = $1 order by 1",
 				[name],
 			),
-		/** What the history tells of a payment. */
+		/** The history of a payment. */
 		story: async (reference: string) => {
 			const sql =
 				'select event as line from etb_wallet.history where budget = $1 and reference = $2 order by id';
@@ -81,7 +81,7 @@ async function newBudget(rules: object = {}) {
 				'select count(*)::int from etb_wallet.history where budget = $1',
 				[name],
 			),
-		/** What is spent or reserved today. */
+		/** The sum that is spent or reserved today. */
 		spent: async () =>
 			await value(
 				client,
@@ -471,7 +471,7 @@ test('what was paid without the gate is written down, and the same list pays nob
 	assert.match(told[3]?.message ?? '', /sending it now/);
 	assert.match(told[4]?.message ?? '', /belongs to another payment/);
 	assert.match(told[6]?.message ?? '', /no toUserId/);
-	// What the gate never handed out counts for no limit.
+	// A payment that the gate never handed out counts for no limit.
 	assert.equal(await budget.spent(), 30);
 	await budget.record(sending, ...paid(sending));
 	assert.deepEqual(

@@ -1,4 +1,4 @@
-/** What must hold in a budget, judged by its history and its payments alone: no model, no knowledge of how the SQL works. */
+/** The invariants of a budget, judged by its history and its payments alone: no model, no knowledge of how the SQL works. */
 import { z } from 'zod';
 import type pg from 'pg';
 import { rows } from '../support/server.mts';
@@ -30,7 +30,7 @@ const paymentRow = line
 	.pick({ to: true, amount: true, by: true, claim: true })
 	.extend({ reference: z.string(), attempt: z.number(), state: z.string(), counts: z.boolean() });
 
-/** What an attempt is after an event; others leave it as it was. */
+/** The state of an attempt after an event; other events leave it as it was. */
 const STATES: Record<string, string> = {
 	send: 'sending',
 	paid: 'paid',
@@ -110,7 +110,7 @@ export async function faultsInHistory(
 			const sum = (sums.get(scope) ?? 0) + sign * event.amount;
 			sums.set(scope, sum);
 			const most = mostOf(scope);
-			// What was paid is spent, whatever the limit: only handing out asks.
+			// A payment that was made is spent, with any limit: only handing out asks.
 			if (event.event === 'send' && most !== undefined && sum > most)
 				fault(`${scope}: ${sum} of ${most}`);
 		}

@@ -1,4 +1,4 @@
-/** What others made on the same server changes nothing: functions in "public", settings of the server, other databases. */
+/** Objects of others on the same server change nothing: functions in "public", settings of the server, other databases. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { z } from 'zod';
@@ -191,7 +191,7 @@ test('a server with settings that change what SQL means and when it is safe: all
 		'backslash_quote = off',
 	])
 		await superuser.query(`alter role all in database ${database.database} set ${setting}`);
-	// Who sets up is not a login of the gate: it has to be able to write.
+	// The login that sets up is not one of the gate: it has to be able to write.
 	await superuser.query(
 		`alter role ${logins.superuser} set default_transaction_read_only = off; alter role ${logins.superuser} set statement_timeout = 0`,
 	);

@@ -20,7 +20,7 @@ const MOST = {
 	callers: { c0: 2_000, c1: 3_000, c2: 2_500 },
 };
 
-/** What the database may refuse: a person settles what is being sent, or what another person just settled. */
+/** The calls that the database may refuse: a person settles what is being sent, or what another person just settled. */
 const REFUSALS = /may still be sent|stays paid|known as not paid|was sent again since you looked/;
 
 const server = await startGateServer();

@@ -1,4 +1,4 @@
-/** What each role may do: the gate only pays, the desk settles and sets rules, and reads. */
+/** The rights of each role: the gate only pays, the desk settles and sets rules, and reads. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { z } from 'zod';

@@ -126,7 +126,7 @@ test('two who set up at once take turns', async () => {
 });
 
 test('what it cannot update is refused, and left as it is', async () => {
-	// Whatever is in it: it could run with the rights of who sets up.
+	// Its content does not matter: it could run with the rights of who sets up.
 	for (const inIt of ['', 'create table etb_wallet.version (version integer)']) {
 		const foreign = await server.emptyDatabase();
 		const person = await foreign.connect('setup');

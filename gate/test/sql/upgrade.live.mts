@@ -84,7 +84,7 @@ test('a gate of version 1 with payments in all states is updated: no row is lost
 		again.items.map(({ code }) => code),
 		['paidBefore', null, 'inDoubt', 'inFlight'],
 	);
-	// What was in flight is recorded; the stricter limit of the two callers holds; spellings count together.
+	// A payment that was in flight is recorded; the stricter limit of the two callers holds; spellings count together.
 	const late = { toUserId: 'sending', outcome: 'paid' };
 	const told = await record(client, 'main', { ...window, items: sending }, [late]);
 	assert.deepEqual(outcomes(told), ['paid']);

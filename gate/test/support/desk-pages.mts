@@ -59,7 +59,7 @@ export class DeskPages {
 		return await this.page.locator('h1').first().innerText();
 	}
 
-	/** What the page says, its tables included. */
+	/** The text of the page, its tables included. */
 	async text(): Promise<string> {
 		return await this.page.locator('body').innerText();
 	}

@@ -1,4 +1,4 @@
-/** What a pay gate's tables hold after years of paying. */
+/** The content of a pay gate's tables after years of paying. */
 import type pg from 'pg';
 
 /** Payments of the last years, with what they left in the other tables. PostgreSQL does not know yet how many there are: `vacuum analyze`. */

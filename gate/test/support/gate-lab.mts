@@ -78,7 +78,7 @@ export async function beginPaying(
 	return await api.run(await api.createWorkflow(caller), START);
 }
 
-/** What the gate told the caller. */
+/** The answers of the gate to the caller. */
 export const toldIn = ({ nodes }: Execution): ToldItem[] =>
 	toldItems.parse(nodes[PAY]?.[0]?.outputs[0] ?? []);
 
@@ -138,7 +138,7 @@ type PostgresFields = Record<string, unknown>;
 /** Starts n8n, the sandbox and PostgreSQL, and takes the steps of the README, up to publishing the gate. */
 export async function startGateLab(options: Parameters<typeof startLab>[0] = {}) {
 	const server = await startGateServer();
-	// What is left running keeps the test's process alive.
+	// A server that is left running keeps the test's process alive.
 	const lab = await startLab(options).catch(async (error: unknown) => {
 		await server.stop();
 		throw error;
@@ -178,7 +178,7 @@ export async function startGateLab(options: Parameters<typeof startLab>[0] = {})
 		gate: await database.connect(`pay_gate_${name}`),
 		/** Ids of credentials in n8n, by the names in the files. */
 		credentials,
-		/** What the credential of this name holds. */
+		/** The data of the credential of this name. */
 		login: (credential: string) => ({ ...users[credential] }),
 		/** Runs a workflow from this trigger to its end. */
 		run,

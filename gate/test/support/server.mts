@@ -50,7 +50,7 @@ const told = z.object({
 	amountEtb: z.number().optional(),
 	txHash: z.string().nullable(),
 });
-/** What the gate says about one item. */
+/** The answer of the gate about one item. */
 export type Told = z.infer<typeof told>;
 
 const claimed = z.object({
@@ -68,14 +68,14 @@ const claimed = z.object({
 	claim: z.string(),
 	not_after: z.string(),
 });
-/** What `claim` gives for a window. */
+/** The answer of `claim` for a window. */
 export type Claimed = z.infer<typeof claimed>;
 
 /** The outcome of each item, in order. */
 export const outcomes = (told: Array<{ outcome: string | null }>) =>
 	told.map(({ outcome }) => outcome);
 
-/** What the ETB Wallet node gives for a payment, as far as the gate reads it. */
+/** The output of the ETB Wallet node for a payment, as far as the gate reads it. */
 export interface Answer {
 	toUserId?: string;
 	reference?: string;

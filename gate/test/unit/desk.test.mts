@@ -1,4 +1,4 @@
-/** What the desk reads out of a person's answers, and how it shows what the database gave, without n8n and PostgreSQL. */
+/** The reading of a person's answers by the desk, and the pages that it makes of rows of the database, without n8n and PostgreSQL. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { WorkflowFile } from '../../../demo/n8n-api.mts';
@@ -28,7 +28,7 @@ async function run(name: string, input: object, others: Record<string, object>) 
 	return item?.json ?? {};
 }
 
-/** What the first page offers. */
+/** The choices of the first page. */
 const first = JSON.stringify(nodes.find(({ name }) => name === 'Desk'));
 const todos = [...first.matchAll(/"option":"([^"]+)"/g)].map(([, option = '']) => option);
 const [settle = '', , find = '', stop = '', limits = '', caller = ''] = todos;
@@ -45,7 +45,7 @@ const readOf = async (todo: string, answer: object) =>
 		'Draw the Page': { found },
 	});
 const valuesOf = async (todo: string, answer: object) => (await readOf(todo, answer)).values;
-/** What is to be changed, or why nothing is. */
+/** The change that was asked for, or the reason why there is none. */
 const changes = async (todo: string, answer: object): Promise<unknown> => {
 	const { values, missing } = await readOf(todo, answer);
 	if (missing !== undefined) return missing;
@@ -183,7 +183,7 @@ describe('a page', () => {
 		for (const input of [
 			{ error: 'Connection refused' },
 			{ message: 'Connection refused' },
-			// What n8n passes on when it could not even try.
+			// The item that n8n passes on when it could not even try.
 			{ query: 'select', values: ['main'] },
 		]) {
 			const page = await draw(todo, input);

@@ -1,4 +1,4 @@
-/** What can be seen in the files of the pay gate, without n8n and PostgreSQL. */
+/** Rules for the files of the pay gate, without n8n and PostgreSQL. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';

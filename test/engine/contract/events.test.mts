@@ -1,6 +1,7 @@
 /** The event table of the service document §6: what starts a workflow, and what never does. Bodies that are no event: `test/engine/trigger.test.mts`. */
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
+import { eventOptions } from '../../../nodes/EtbWalletTrigger/event.ts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
 import type { ListeningTrigger } from '../../support/engine/engine.mts';
 import { callTriggerHook, credentialFor, listen } from '../../support/engine/engine.mts';
@@ -23,6 +24,11 @@ const events = [
 	{ event: 'deposit.mint_queued', timestamp, data: { id: 'dep_1', note: 'ሰላም' } },
 	{ event: 'wallet.closed', timestamp, data: { id: 'wal_1' }, added: { later: [1, null] } },
 ];
+
+test('every event that the trigger offers is tested here', () => {
+	const names = events.map(({ event }) => event);
+	expect(names).toEqual(expect.arrayContaining(eventOptions.map(({ value }) => value)));
+});
 
 /** JSON as another serialiser may write it: the signature is of these bytes, not of what they mean. */
 const spelled = (event: object): string =>

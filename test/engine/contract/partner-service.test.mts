@@ -1,4 +1,4 @@
-/** What docs/partner-service.md says of the service, compared with what the nodes send and accept. */
+/** docs/partner-service.md, compared with the requests and the accepted answers of the nodes. */
 import { readFileSync } from 'node:fs';
 import { eventOptions } from '../../../nodes/EtbWalletTrigger/event.ts';
 import { exampleEvents } from '../../../sandbox/deliveries.mts';
@@ -49,7 +49,7 @@ describe.each(endpointRows.map((row) => [row.route, row.parameters.type ?? '', r
 		test('sends the fields of the body, and those only', () => {
 			const isBank = type === 'bank';
 			const names = Object.keys(row.sent ?? {});
-			// What a bank destination and a user without an email address need is not known.
+			// The service document does not show the fields of a bank destination and of a user without an email address.
 			expect(sent).toEqual(expect.arrayContaining(isBank ? ['type'] : names));
 			if (!isBank && names.length < sent.length) expect(sent).toEqual([...names, 'email']);
 		});

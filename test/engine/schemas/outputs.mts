@@ -1,4 +1,4 @@
-/** What the nodes really output, in every shape: the nodes in n8n's engine, the service in the sandbox. */
+/** The output of the nodes, in every shape: the nodes in n8n's engine, the service in the sandbox. */
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { eventOptions } from '../../../nodes/EtbWalletTrigger/event.ts';
@@ -47,7 +47,7 @@ const settling = (named: { wasPaid?: string; wasNotPaid?: string }): Run => {
 	return { parameters: { ...parameters, mode: 'settle', ...named } };
 };
 
-/** What the pay gate hands out. */
+/** The claims of the pay gate. */
 const handedOut = (notAfter: string, more: Partial<RunOptions> = {}): Run => ({
 	...run('disbursement', 'payClaims', {
 		...{ toUserId: userId, amountEtb: '12.5', claim: randomUUID(), notAfter },
@@ -169,7 +169,7 @@ async function triggerOutputs(sandbox: Sandbox): Promise<IDataObject[]> {
 	try {
 		sandbox.books.setWebhookUrl(trigger.url);
 		await sandbox.deliverySettled(sandbox.transfer().deliveryId);
-		// What these carry is not shown (service document §6), and must not look promised.
+		// The content of these is not shown (service document §6), and must not look promised.
 		for (const { value } of eventOptions)
 			if (value !== 'transfer.completed') sandbox.emit(String(value), {});
 		// Of an event, only its name is certain.

@@ -93,7 +93,7 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 	);
 	assert.equal(payments(), already + 1);
 	assert.equal(lab.sandbox.books.users().length, users);
-	// Who is refused or unknown stands in the register with the reason, and the execution is red.
+	// A payment that is refused or unknown stands in the register with the reason, and the execution is red.
 	for (const [reference, fault, outcome, reason] of [
 		[
 			'refused',
@@ -157,7 +157,7 @@ void describe('wallet-from-a-form.json', () => {
 		await fillIn('Somebody else', 'M-2002', 'That did not work');
 		await fillIn('Somebody else', 'M-2002', 'That did not work');
 		assert.equal(lab.sandbox.books.users().length, users + 1);
-		// What the service refused can be sent again.
+		// A payment that the service refused can be sent again.
 		const refused = { status: 422, body: '{"message":"The email is wrong"}' };
 		lab.sandbox.faults.next('POST /users', { process: 'never', answer: refused });
 		await fillIn('Hirut Alemu', 'M-2003', 'That did not work');
@@ -306,7 +306,7 @@ void describe('agent-with-approval.json', () => {
 			.filter((row) => row['userId'] === toUserId)
 			.map((row) => [row['outcome'], row['amountEtb']]);
 
-	/** What was asked and done, and the agent's answer. */
+	/** The questions, the calls of the tools, and the agent's answer. */
 	async function ask(chatInput: string, ...choices: string[]) {
 		const { questions, execution } = await chat(lab, workflowId, chatInput, choices);
 		assert.equal(questions.length, choices.length);

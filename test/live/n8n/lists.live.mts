@@ -23,7 +23,7 @@ interface Found {
 	said: string;
 }
 
-/** What Check List says of a file. */
+/** The output of Check List for a file. */
 async function look(name: string, content: Buffer, fields: object = {}): Promise<Found> {
 	const id = await lab.add(listWorkflow(name, content, fields));
 	const { nodes } = await lab.api.endedExecution(await lab.api.run(id, 'Start'));

@@ -46,7 +46,7 @@ test('n8n is killed while it pays one list: the page of the same list that waite
 	await lab.restartN8n();
 	const sent = payroll.paid(0);
 
-	// Who was being paid is unknown, and cannot be settled yet: for n8n another execution may be sending it.
+	// A payment that was being sent is unknown, and cannot be settled yet: for n8n another execution may be sending it.
 	assert.match(await payroll.approve(waiting), /UNKNOWN: \d+/);
 	const unknown = (await payroll.rows(waiting)).filter(({ outcome }) => outcome === 'unknown');
 	assert.ok(unknown.length > 0 && unknown.length <= 20, `${unknown.length} are unknown`);

@@ -199,7 +199,7 @@ export interface RunOptions {
 	calledIn?: WorkflowExecuteMode;
 	/** Whether n8n resumes the execution after a wait. */
 	resumed?: boolean;
-	/** The parameters of a second action node, which gets the output of the first. */
+	/** Fields of a second action node, which gets the output of the first. */
 	behind?: Partial<INode>;
 	/** Receives the running engine, to stop it. */
 	started?: (engine: { cancel(): void }) => void;
