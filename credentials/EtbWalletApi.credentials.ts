@@ -50,7 +50,7 @@ export class EtbWalletApi implements ICredentialType {
 			default: '',
 			hint: 'Only the ETB Wallet Trigger needs it',
 			description:
-				'Needed by the ETB Wallet Trigger only. It proves that an event was sent by the service: without it the trigger does not start.',
+				'Needed by the ETB Wallet Trigger only. It proves that an event was sent by the service: without it the trigger cannot be published.',
 		},
 		{
 			displayName: 'Previous Webhook Secret',

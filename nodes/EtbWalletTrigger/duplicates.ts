@@ -19,8 +19,9 @@ const receivedKey = (context: IExecuteFunctions | IWebhookFunctions, key: string
 	`${triggerKey(context)} ${key}`;
 
 /**
- * With `answersWhenFinished`, the events whose executions run in this process, until `whenEnded` calls back. They are kept apart from
- * `received`, because an execution that n8n recovers after a crash has no delivery in this process.
+ * With `answersWhenFinished`, the events whose executions run in this process, until `whenEnded` calls back.
+ * They are kept apart from `received`, because an execution that n8n recovers after a crash has no delivery in
+ * this process.
  */
 const executing = new Set<string>();
 
@@ -72,8 +73,7 @@ export async function recordIfNew(
 	// A person who chose "Retry execution" wants the event to be handled.
 	if (context.getMode() === 'retry' || outputItems.has(item)) return true;
 	const event = receivedKey(context, key);
-	// The process that received an event and also executes it is the only process of n8n. Others exist in
-	// queue mode.
+	// This process received the event itself, so no worker of queue mode can update these marks.
 	const isShared = !received.has(event);
 	const tryToUpdate = async (update: MarkUpdate): Promise<ReadonlySet<string>> => {
 		try {

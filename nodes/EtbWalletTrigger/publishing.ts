@@ -57,9 +57,10 @@ interface Listener {
  * | `publicationPending` | no URL accepted since a person published | false | refuses, without a call |
  * | `nothingStored` | never published, or unpublished | false | sets the URL, and stores nothing |
  *
- * `listen` stores the key when the service accepts the URL, and `publicationPending` instead of another
- * account's key, or of nothing, while another trigger holds the account. `stopListening` makes it
- * `nothingStored` if the trigger is the holder with this URL, and otherwise leaves it.
+ * - `listen` stores the key when the service accepts the URL.
+ * - `listen` stores `publicationPending` while another trigger holds the account, unless the key of this account
+ *   is stored.
+ * - `stopListening` stores `nothingStored` if the trigger is the holder with this URL.
  */
 interface StoredData {
 	/** The URL that the service accepted for this trigger. */

@@ -15,12 +15,13 @@ const currency = /^(?:ETB|Birr|Br\.?|ብር)\s*(?=[\d-])|(?<=\d)\s*(?:ETB|Birr|B
 const withoutThousands = /^(?<whole>-?\d+)(?:[.,](?<decimals>\d+))?$/;
 
 /**
- * Groups of three digits with the same sign between them, with or without decimals behind another sign:
+ * Groups of three digits with the same separator between them, with or without decimals behind another
+ * separator:
  * `12,400.50`, `12.400,50`, `12 400`, `1'234'567`. The blanks are the usual blank and those that spreadsheets
  * put between thousands.
  */
 const withThousands =
-	/^(?<whole>-?[1-9]\d{0,2}(?:(?<sign>[ \u00a0\u2007\u2009\u202f'’.,])\d{3})(?:\k<sign>\d{3})*)(?:(?!\k<sign>)[.,](?<decimals>\d+))?$/;
+	/^(?<whole>-?[1-9]\d{0,2}(?:(?<separator>[ \u00a0\u2007\u2009\u202f'’.,])\d{3})(?:\k<separator>\d{3})*)(?:(?!\k<separator>)[.,](?<decimals>\d+))?$/;
 
 /**
  * Reads an amount in ETB. It is above zero, at least 0.000001, and has at most 15 significant digits.

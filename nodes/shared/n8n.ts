@@ -97,7 +97,7 @@ export interface RawAnswer {
 /**
  * The answer of n8n's request helpers when no status is an error. If `statusCode` is missing: each payment is
  * unknown.
- * Noticed by: `test/unit/retries.test.mts`.
+ * Noticed by: `test/engine/contract/endpoints.test.mts`.
  */
 export const rawAnswer = (response: unknown): RawAnswer => ({
 	status: Number(property(response, 'statusCode')),

@@ -1,6 +1,7 @@
 /** Lists of people to pay: what is read, what is refused, and what can never happen. */
 import fc from 'fast-check';
-import { checkList, type ListSettings } from '../../nodes/EtbWallet/list/checkList.ts';
+import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
+import type { ListSettings } from '../../nodes/EtbWallet/list/listSettings.ts';
 import { columnNames, optionalColumns } from '../../nodes/EtbWallet/list/readList.ts';
 import { duePeriod, readPeriod } from '../../nodes/EtbWallet/list/period.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
@@ -42,6 +43,11 @@ function one(fields: Fields): Row {
 }
 
 describe('a row', () => {
+	test('has no field of a column that the list lacks, and as a total has a remark of its own', () => {
+		for (const column of ['email', 'phone']) expect(one({})).not.toHaveProperty(column);
+		expect(one({ name: 'Total Bekele' }).remarks.map(({ code }) => code)).toEqual(['total']);
+	});
+
 	test('becomes a payment, with its other columns as they came', () => {
 		const [item] = checkList(
 			[
@@ -629,6 +635,8 @@ describe('the period', () => {
 		['2026-09', {}, '2026-09'],
 		['2025-10', {}, '2025-10'],
 		['2026-10', { ...left, isRetryExecution: true }, '2026-10'],
+		['2026-10', { payDay: 1 }, '2026-10'],
+		['2026-09', { payDay: 28 }, '2026-09'],
 	])('%p with %p is %s', (period, more, expected) => {
 		expect(read(period, more)).toBe(expected);
 	});

@@ -211,7 +211,14 @@ describe('the page of a list', () => {
 			period,
 			/payment .* 2 of 3 people\? 3,000/,
 		],
-		['most were paid lately', 2, 'paid', purpose, '2026-09', new RegExp(`Paid in the last ${latelyDays} days: 2 of 3`)],
+		[
+			'most were paid lately',
+			2,
+			'paid',
+			purpose,
+			'2026-09',
+			new RegExp(`Paid in the last ${latelyDays} days: 2 of 3`),
+		],
 	])('puts a doubt on top, and Decline first: %s', (_what, count, outcome, other, when, told) => {
 		const { page, choices } = pageOf(runs(others(count, outcome, other, when)));
 		expect(headline(page)).toMatch(told);

@@ -1,6 +1,7 @@
 /** Lists beside what is known: who is the same, who is new, what changed, what was paid; and what whoever approves is told. */
 import fc from 'fast-check';
-import { checkList, type ListSettings } from '../../nodes/EtbWallet/list/checkList.ts';
+import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
+import type { ListSettings } from '../../nodes/EtbWallet/list/listSettings.ts';
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 import { employeeKey } from '../../nodes/EtbWallet/list/employeeNumber.ts';
 import { comparableText } from '../../nodes/shared/lookalikes.ts';
@@ -176,6 +177,8 @@ describe('a remark', () => {
 					...{ employee: `E-${index}`, name: 'Abebe', amountEtb },
 				})),
 			).map((row) => codesOf(row).includes('sumOfOthers'));
+		const two = [1, 2].map((index) => ({ ...abebe, employee: `E-${index}`, name: `A${index}` }));
+		expect(check(two).flatMap(codesOf)).not.toContain('sumOfOthers');
 		expect(amounts(10_000)).toEqual([false, false, true]);
 		expect(amounts(10_000.01)).toEqual([false, false, true]);
 		expect(amounts(10_000.03)).toEqual([false, false, false]);
@@ -297,7 +300,8 @@ describe('with Known Payments', () => {
 	const statusOf = (...given: Parameters<typeof against>): string => {
 		const { status, problem, remarks } = against(...given);
 		const isAsked = remarks.some(({ code }) => code === 'unknownBefore');
-		return isAsked ? 'asked' : /unknown whether/.test(problem) ? 'unknown' : status;
+		if (isAsked && status === 'ready') return 'asked';
+		return /unknown whether/.test(problem) ? 'unknown' : status;
 	};
 
 	test('who was paid under the same reference is told with the proof, and cannot be paid', () => {
@@ -404,7 +408,9 @@ describe('with Known Payments', () => {
 		const checked = against([paid(more)]);
 		expect(codesOf(checked)).toEqual(codes);
 		const text = textOf(checked, 'paidLately') ?? '5,000 ETB for salary, 2026-10, on 2026-11-1';
-		expect(text).toMatch(/5,000 ETB for (?:salary|bonus), 2026-10, on 2026-11-(1|2[67])/);
+		expect(text).toMatch(
+			/5,000 ETB for (?:salary|bonus), 2026-10, on 2026-11-(1|2[67])(?:\d? \d\d:\d\d\.)?$/,
+		);
 	});
 
 	// Two lists at once can write one payment twice: the newest row counts.
@@ -443,6 +449,29 @@ describe('with Known Payments', () => {
 		for (const rows of [[paid(unknown), settled], [paid({ ...unknown, person: 'E999' })]])
 			expect(codesOf(against(rows))).not.toContain('otherUnknown');
 		expect(statusOf([paid(unknown)])).toBe('ready');
+		const ofThis = against([paid({ ...thisMonth, outcome: 'unknown', workflow: '' })]);
+		expect(codesOf(ofThis)).not.toContain('otherUnknown');
+	});
+
+	test('the problem of an unknown payment names its workflow, if the register does', () => {
+		const unknown = { ...thisMonth, outcome: 'unknown' };
+		const elsewhere = against(
+			[paid({ ...unknown, workflow: 'Copy (abc)' })],
+			{},
+			{ workflowId: 'w' },
+		);
+		expect(elsewhere.problem).toMatch(
+			/paid as salary-2026-11-\S+ by the workflow Copy \(abc\): settle/,
+		);
+		const otherForm = { ...unknown, reference: 'INV-5', workflow: '' };
+		expect(against([paid(otherForm)]).problem).toMatch(/paid as inv-5: settle/i);
+	});
+
+	test('a row with a problem has no proof of a payment', () => {
+		const known = [{ json: paid(thisMonth) }];
+		const [checked] = check([row, { ...row, line: 2 }, ...others], { payments: known });
+		expect(checked).toMatchObject({ status: 'problem' });
+		expect(checked).not.toHaveProperty('paid');
 	});
 
 	test.each([

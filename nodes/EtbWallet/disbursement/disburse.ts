@@ -9,7 +9,7 @@ import { readOptions, type RunOptions } from './options';
 import { isFailed, isPayment, readPayment, sameReferenceCheck } from './payment';
 import type { Entry, Payment, Result } from './payment';
 import { PaymentRecord } from './paymentRecord';
-import { loadSettings, readEntries, runOf, reportRefused, throwIfUnusable, type Run } from './run';
+import { loadSettings, readEntries, runOf, reportRefusal, throwIfUnusable, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
 import { hintAtRepeatedPayees, reportRun } from './report';
@@ -28,25 +28,25 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const readEntry = (entry: Entry): void => readPayment(read, entry, options.maxAmount);
 	const entries = readEntries(context, readEntry, sameReferenceCheck());
 	const record = new PaymentRecord(context, options.timeoutMs);
-	const endRefused = async (refused: Result): Promise<INodeExecutionData[]> => {
+	const endWith = async (refusal: Result): Promise<INodeExecutionData[]> => {
 		// The record is asked first: otherwise a register would get `notPaid` for people who were paid earlier. If
-		// the database fails, each payment gets `refused`.
+		// the database fails, each payment gets `refusal`.
 		if (context.continueOnFail())
 			await endByRecord(record, entries.filter(isPending), options, (payment, result) => {
 				if (result.code !== 'ready') payment.result = result;
 			}).catch(() => undefined);
-		return reportRefused(context, options, refused, entries);
+		return reportRefusal(context, options, refusal, entries);
 	};
-	if (settings.refused !== undefined) return await endRefused(settings.refused);
+	if (settings.refusal !== undefined) return await endWith(settings.refusal);
 	throwIfUnusable(context, options, entries);
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const run = runOf(context, settings, (entry) => `It may have been paid. ${settleSteps(entry)}`);
 	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
-	const refused =
+	const refusal =
 		refusalIfAboveLimit(acceptable, options.maxTotal) ??
 		(await refusalIfUncovered(run, record, pending));
-	if (refused !== undefined) return await endRefused(refused);
+	if (refusal !== undefined) return await endWith(refusal);
 	hintAtRepeatedPayees(context, acceptable);
 	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);

@@ -7,7 +7,7 @@ import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, readPayee, type Entry } from './payment';
 import { keyOf, requiredReference } from './reference';
-import { loadSettings, readEntries, runOf, reportRefused, throwIfUnusable } from './run';
+import { loadSettings, readEntries, runOf, reportRefusal, throwIfUnusable } from './run';
 import { sendConcurrently } from './sending';
 import { reportRun } from './report';
 import { resultOfState } from './results';
@@ -33,8 +33,8 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	});
 	const { options } = settings;
 	const entries = readEntries(context, readEntry);
-	if (settings.refused !== undefined)
-		return reportRefused(context, options, settings.refused, entries);
+	if (settings.refusal !== undefined)
+		return reportRefusal(context, options, settings.refusal, entries);
 	throwIfUnusable(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
 	if (options.mode === 'dryRun') {

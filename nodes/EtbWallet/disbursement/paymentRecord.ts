@@ -1,36 +1,43 @@
 /**
- * The record of references: the state of each, across executions and restarts of n8n. It is a set of texts, the marks.
+ * The record of references: the state of each, across executions and restarts of n8n. It is a set of texts,
+ * the marks. A reference has one of four states:
  *
- * State | Its marks | What moves a reference there | What it then tells
- * --- | --- | --- | ---
- * unused | no *sent* | its sender records in time that the service refused it, or that it was not sent; a person: *was not paid* | `ready`, or it is sent
- * in flight | *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one | a run that reserves it, before it sends | `unknown`
- * in doubt | *sent*, and either no such *busy*, or *doubt* and *doubtConfirmed* | time alone; its sender, when no clear answer came in time | `unknown`
- * paid | *sent*, *paid*, *paidConfirmed*, whatever else; *payee* or *anybody* says to whom | its sender, when the service paid, also late; a person: *was paid* | `alreadyPaid`; to another person or amount: `notPaid`
+ * - **Unused**: no *sent*. A dry run tells `ready`, and a run that pays sends it. A reference becomes unused
+ *   again when its sender records in time that the service refused it or that it was not sent, or when a person
+ *   settles it as not paid.
+ * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one.
+ *   It tells `unknown`. A run that reserves it makes it so, before it sends.
+ * - **In doubt**: *sent*, and either no such *busy*, or *doubt* and *doubtConfirmed*. It tells `unknown`. Time
+ *   alone makes it so, or its sender when no clear answer came in time.
+ * - **Paid**: *sent*, *paid*, *paidConfirmed*, with any other marks; *payee* or *anybody* has the person. It tells
+ *   `alreadyPaid`, and `notPaid` to another person or amount. Its sender makes it so when the service paid, also
+ *   late, or a person who settles it as paid. No run and no person takes this state back.
  *
- * **A reservation** is the right to send: *sent* of the reference, and *busy* of its bucket with the number of the present slot
- * of time. It belongs to its run for `reservedForMs`. Other processes see its *busy* for at least one slot. A slot is longer than
- * `reservedForMs` by the 10 s by which clocks may differ, so nobody takes a reservation for doubtful while its run may use it.
- * A sender whose answer comes later than `reservedForMs` records *paid* or nothing: another run may have reserved the reference
- * since.
+ * **A reservation** is the right to send: *sent* of the reference, and *busy* of its bucket with the number of
+ * the present slot of time. It belongs to its run for `reservedForMs`. Other processes see its *busy* for at
+ * least one slot. A slot is longer than `reservedForMs` by the 10 s by which clocks may differ, so no other
+ * process takes a reservation for doubtful while its run may use it. A sender whose answer comes later than
+ * `reservedForMs` records *paid* or nothing: another run may have reserved the reference since.
  *
- * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. Nobody removes the *busy* of
- * a reservation; it expires by time alone. So the end of a run removes marks only of payments that were not made. The cost
- * comes after a crash: a reference that was in flight stays so for one or two slots, and for as long as the node reserves
- * others of its bucket. The first run that would reserve it and finds it in doubt records the doubt, so that later reservations
- * in its bucket change nothing.
+ * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. A *busy* is
+ * not removed; it expires by time alone. So the end of a run removes marks only of payments that were not made.
+ * The cost comes after a crash: a reference that was in flight stays so for one or two slots, and for as long as
+ * the node reserves others of its bucket. The first run that would reserve it and finds it in doubt records the
+ * doubt, so that later reservations in its bucket change nothing.
  *
- * **A fact** is *paid* or *doubt*. It is recorded in one call: *sent*, the fact, and the fact *confirmed*. A reference that
- * becomes unused loses *sent* and its doubt in one call, so no doubt is left when it is reserved again.
+ * **A fact** is *paid* or *doubt*. It is recorded in one call: *sent*, the fact, and the fact *confirmed*. A
+ * reference that becomes unused loses *sent* and its doubt in one call, so no doubt is left when it is reserved
+ * again.
  *
- * **A crash in the middle of a question.** To ask n8n for marks also writes them, and `RecordChange` removes at its end those
- * that were not there. A crash leaves them. A *sent* that is left makes an unused reference in doubt, although nothing was sent;
- * a *busy* that is left keeps its bucket in flight for some minutes more. A fact counts only with its confirmation. The
- * confirmation is asked for only where the fact is stored, and a fact without it is removed. So one crash can neither record a
- * payment that was not made, nor a doubt about one under way. Two crashes in a row can: `docs/operating.md` has these limits.
+ * **A crash in the middle of a question.** To ask n8n for marks also writes them, and `RecordChange` removes at
+ * its end those that were not there. A crash leaves them. A *sent* that is left makes an unused reference in
+ * doubt, although nothing was sent; a *busy* that is left keeps its bucket in flight for some minutes more. A
+ * fact counts only with its confirmation. The confirmation is asked for only where the fact is stored, and a
+ * fact without it is removed. So one crash can neither record a payment that was not made, nor a doubt about one
+ * under way. Two crashes in a row can: `docs/operating.md` has these limits.
  *
- * ***SettledNotPaid*** is written whenever a person settles a reference as not paid. From then on,
- * an expression cannot settle the reference as not paid a second time.
+ * ***SettledNotPaid*** is written when a person settles a reference as not paid. From then on, an expression
+ * cannot settle the reference as not paid a second time.
  */
 import { createHash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';

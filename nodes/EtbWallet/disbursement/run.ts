@@ -24,8 +24,8 @@ export interface Run {
 
 /** The account and the options of a run, or why they cannot be used. */
 type Settings = { options: RunOptions } & (
-	| { account: Account; refused?: undefined }
-	| { account?: undefined; refused: Result }
+	| { account: Account; refusal?: undefined }
+	| { account?: undefined; refusal: Result }
 );
 
 /** @param readOptions throws if they cannot be used */
@@ -36,7 +36,7 @@ export async function loadSettings(
 	try {
 		return { account: await loadAccount(context), options: readOptions() };
 	} catch (error) {
-		return { options: defaultOptions, refused: refusedAs('settings', error) };
+		return { options: defaultOptions, refusal: refusedAs('settings', error) };
 	}
 }
 
@@ -97,24 +97,24 @@ export function throwIfUnusable(
 /**
  * Reports a refused run, such as one with a wrong credential, option or limit, with the payments of earlier
  * tries of "Retry On Fail".
- * @param entries those without a result get `refused`; if a setting is wrong, so do those with a wrong field
+ * @param entries those without a result get `refusal`; if a setting is wrong, so do those with a wrong field
  * @throws {NodeOperationError} unless the node continues on fail
  */
-export function reportRefused(
+export function reportRefusal(
 	context: IExecuteFunctions,
 	options: RunOptions,
-	refused: Result,
+	refusal: Result,
 	entries: Entry[],
 ): INodeExecutionData[] {
-	if (!context.continueOnFail()) throw runError(context, options, refused, entries);
+	if (!context.continueOnFail()) throw runError(context, options, refusal, entries);
 	// An item may have a result of its own, so the reason stands beside them.
-	addHint(context, refused.message ?? '');
+	addHint(context, refusal.message ?? '');
 	for (const entry of entries) {
 		const isOfField = entry.result !== undefined && codesOfFields.has(entry.result.code);
 		// The error of a setting replaces those of fields: if Mode was meant to be Settle Unknown, the items do not
 		// matter.
-		if (entry.result === undefined || (refused.code === 'settings' && isOfField))
-			entry.result = refused;
+		if (entry.result === undefined || (refusal.code === 'settings' && isOfField))
+			entry.result = refusal;
 	}
 	return reportRun(context, options, entries);
 }

@@ -2,32 +2,16 @@
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { comparableText } from '../../shared/lookalikes';
-import { ethiopianYearRemark, periodIn, type Period } from './period';
+import { ethiopianYearRemark, periodIn } from './period';
+import type { ListSettings } from './listSettings';
 import { textOf } from './spreadsheet';
 import { remarkFinder } from './compare';
 import { othersFinder } from './othersFinder';
 import { readList, type Column, type HeadingOf } from './readList';
 import { historyFinder, paymentsIn, peopleIn, referenceOf } from './known';
 import type { History, Known, RegisteredPayment } from './known';
-import { remarkIf, type Remark } from './remarks';
+import { remark, type Remark } from './remarks';
 import { readRow, type Person, type ReadRow } from './rows';
-
-export interface ListSettings {
-	/** The purpose of the list, such as salary. It begins each reference. */
-	purpose: string;
-	period: Period;
-	now: Date;
-	/** The headings in the user's own list, of the columns with another heading than their name. */
-	columns?: Partial<Record<Column, string>>;
-	/** Known People: rows of a table, or n8n's items of them; undefined if the list has the wallets. */
-	people?: unknown;
-	/** Whether a later node gives a wallet to each person without one. */
-	setsUpPeople?: boolean;
-	/** Known Payments: the register, in the same forms; undefined if it is not compared. */
-	payments?: unknown;
-	/** The id of this workflow, by which the register names it. */
-	workflowId?: string;
-}
 
 /** A row in the output, as docs/operations.md describes it. Amounts are in ETB. */
 export interface CheckedRow
@@ -50,9 +34,9 @@ export interface CheckedRow
 	/** Only with at least one of the two tables. */
 	known?: 'new' | 'changed' | 'same';
 	/** The last payment for the same purpose. */
-	lastTime?: ReturnType<typeof registered>;
+	lastTime?: ReturnType<typeof registeredFields>;
 	/** The row of this very payment, with the status `paidBefore`. */
-	paid?: ReturnType<typeof registered>;
+	paid?: ReturnType<typeof registeredFields>;
 	/** The cells of the columns that are not read. A heading can be any text, so they stand apart. */
 	otherColumns: Record<string, unknown>;
 	/** The names of these columns. */
@@ -114,8 +98,8 @@ export function checkList(
 				remarks,
 				...(status === 'ready' && paymentFieldsOf(person, settings)),
 				...(person.key !== '' && (known.people ?? known.payments) && { known: knownAs(remarks) }),
-				...(lastTime && { lastTime: registered(lastTime) }),
-				...(status === 'paidBefore' && history.paid && { paid: registered(history.paid) }),
+				...(lastTime && { lastTime: registeredFields(lastTime) }),
+				...(status === 'paidBefore' && history.paid && { paid: registeredFields(history.paid) }),
 				otherColumns: others,
 				notRead,
 			},
@@ -158,7 +142,7 @@ function walletFiller(people: Known['people'], setsUpPeople: boolean, heading: s
 				'Known People has no wallet of this person. First run Set up people to pay.',
 			);
 		if (wallet !== '' && knownWallet === '')
-			return { ...row, remarks: [...row.remarks, ...remarkIf('walletInListOnly')] };
+			return { ...row, remarks: [...row.remarks, remark('walletInListOnly')] };
 		if (wallet !== '' && owners.length === 0)
 			return withProblem(`Known People has another wallet, ${knownWallet}.`);
 		return { ...row, person: { ...person, userId: knownWallet } };
@@ -194,7 +178,7 @@ function problemOf(row: ReadRow, history: History, duplicates: string[]): string
 }
 
 function statusOf({ kind }: ReadRow, { paid }: History, problem: string): CheckedRow['status'] {
-	if (kind === 'nobody') return 'noPerson';
+	if (kind === 'noPerson') return 'noPerson';
 	if (problem !== '') return 'problem';
 	return paid ? 'paidBefore' : 'ready';
 }
@@ -216,7 +200,7 @@ const paymentFieldsOf = (
 });
 
 /** A payment of the register in the output. */
-const registered = ({ amountEtb, ...payment }: RegisteredPayment) => ({
+const registeredFields = ({ amountEtb, ...payment }: RegisteredPayment) => ({
 	period: payment.period,
 	name: payment.name,
 	phone: payment.phone,

@@ -2,10 +2,11 @@
 import { decimalText, formatEtb } from '../../shared/decimal';
 import { comparableText } from '../../shared/lookalikes';
 import { comparablePhone } from './employeeNumber';
-import { dayMs, localTime, type Period } from './period';
+import { dayMs, localTime } from './period';
+import type { ListSettings } from './listSettings';
 import { othersFinder } from './othersFinder';
 import { isPaid, type History, type Known } from './known';
-import { latelyDays, remarkIf, type Remark } from './remarks';
+import { latelyDays, remark, remarkIf, type Remark } from './remarks';
 import type { Person, ReadRow } from './rows';
 
 const comparableEmail = (text: string): string => (text.includes('@') ? comparableText(text) : '');
@@ -20,12 +21,7 @@ const fields = [
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
-/** The purpose and the period of a list, and the time at which it is checked. */
-interface ListRun {
-	purpose: string;
-	period: Period;
-	now: Date;
-}
+type ListRun = Pick<ListSettings, 'purpose' | 'period' | 'now'>;
 
 /**
  * Makes the function that gives a row all its remarks.
@@ -39,16 +35,16 @@ export function remarkFinder(listed: readonly ReadRow[], known: Known, run: List
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
 	return ({ person, remarks }: ReadRow, history: History): Remark[] => [
 		...remarks,
-		...history.unknownHere.flatMap(() => remarkIf('unknownBefore')),
-		...history.unknownOthers.flatMap((each) =>
-			remarkIf('otherUnknown', `${each.purpose}, ${each.period}`),
+		...history.unknownBefore.map(() => remark('unknownBefore')),
+		...history.otherUnknown.map((each) =>
+			remark('otherUnknown', `${each.purpose}, ${each.period}`),
 		),
 		...remarkIf('new', person.key && newnessOf(history, known)),
 		...changesOf(person, history, known),
 		...sharedFieldsOf(person),
 		...paidLately(person, history, run.now),
 		...paidForPeriod(person, history, run),
-		...(sums.has(person.amountEtb ?? 0) ? remarkIf('sumOfOthers') : []),
+		...(sums.has(person.amountEtb ?? 0) ? [remark('sumOfOthers')] : []),
 	];
 }
 
@@ -111,9 +107,9 @@ const paidLately = (
 			(each) =>
 				otherPaymentsForPurpose.includes(each) || isSameAmount(each.amountEtb, person.amountEtb),
 		)
-		.flatMap(({ amountEtb = 0, purpose, period, paidAt }) => {
+		.map(({ amountEtb = 0, purpose, period, paidAt }) => {
 			const time = localTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
-			return remarkIf(
+			return remark(
 				'paidLately',
 				`${etb(amountEtb)} for ${purpose}, ${period}, on ${time.replace('T', ' ')}`,
 			);
@@ -135,7 +131,7 @@ function paidForPeriod(person: Person, history: History, { period }: ListRun): R
 		others.some(({ amountEtb }) => isSameAmount(amountEtb, person.amountEtb)) ||
 		(others.length > 0 && (person.amountEtb ?? 0) > sum / 2);
 	const told = others.map(({ amountEtb = 0, purpose: other }) => `${etb(amountEtb)} for ${other}`);
-	return isLikeOne ? remarkIf('paidForPeriod', told.join(', ')) : [];
+	return isLikeOne ? [remark('paidForPeriod', told.join(', '))] : [];
 }
 
 /**

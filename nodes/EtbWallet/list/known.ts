@@ -39,11 +39,11 @@ export interface History {
 	/** The row of this very payment, if the register has it as paid. */
 	paid?: RegisteredPayment;
 	/** The unknown rows of this payment that *Create* finds in the record of this workflow. */
-	unknownHere: RegisteredPayment[];
+	unknownBefore: RegisteredPayment[];
 	/** The unknown rows of another workflow or reference. The record does not have them, so *Create* would pay. */
 	unknownElsewhere: RegisteredPayment[];
 	/** The unknown rows of other payments to the person, of any purpose and period. */
-	unknownOthers: RegisteredPayment[];
+	otherUnknown: RegisteredPayment[];
 	/** The other payments that the person got, of any period, by period. */
 	otherPayments: RegisteredPayment[];
 	/** The part of `otherPayments` for the purpose of the list. */
@@ -51,9 +51,9 @@ export interface History {
 }
 
 const noHistory: History = {
-	unknownHere: [],
+	unknownBefore: [],
 	unknownElsewhere: [],
-	unknownOthers: [],
+	otherUnknown: [],
 	otherPayments: [],
 	otherPaymentsForPurpose: [],
 };
@@ -156,9 +156,9 @@ export function historyFinder(
 		return {
 			inPeople: peopleByKey.get(key),
 			paid,
-			unknownHere: unknownRows.filter(isHere),
+			unknownBefore: unknownRows.filter(isHere),
 			unknownElsewhere: unknownRows.filter((each) => !isHere(each)),
-			unknownOthers: (unknownTo.get(key) ?? []).filter((each) => !rows.includes(each)),
+			otherUnknown: (unknownTo.get(key) ?? []).filter((each) => !rows.includes(each)),
 			otherPayments,
 			otherPaymentsForPurpose: otherPayments.filter(
 				(each) => comparableText(each.purpose) === comparableText(purpose),

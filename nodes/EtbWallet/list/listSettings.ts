@@ -10,9 +10,25 @@ import {
 } from '../../shared/n8n';
 import { property } from '../../shared/unknownValues';
 import { sameForAll, type ParameterReader } from '../parameters';
-import type { ListSettings } from './checkList';
-import { readPeriod } from './period';
-import { columnNames } from './readList';
+import { readPeriod, type Period } from './period';
+import { columnNames, type Column } from './readList';
+
+export interface ListSettings {
+	/** The purpose of the list, such as salary. It begins each reference. */
+	purpose: string;
+	period: Period;
+	now: Date;
+	/** The headings in the user's own list, of the columns with another heading than their name. */
+	columns?: Partial<Record<Column, string>>;
+	/** Known People: rows of a table, or n8n's items of them; undefined if the list has the wallets. */
+	people?: unknown;
+	/** Whether a later node gives a wallet to each person without one. */
+	setsUpPeople?: boolean;
+	/** Known Payments: the register, in the same forms; undefined if it is not compared. */
+	payments?: unknown;
+	/** The id of this workflow, by which the register names it. */
+	workflowId?: string;
+}
 
 /** The longest purpose, in letters: a whole reference has at most 200. */
 const maxPurposeLength = 50;

@@ -33,8 +33,12 @@ export interface Remark {
 	text: string;
 }
 
-/** @param found what was found, such as the other name; there is no remark if it is empty or false */
-export const remarkIf = (code: RemarkCode, found?: string | false): Remark[] =>
-	found === '' || found === false
-		? []
-		: [{ code, text: `${remarkCodes[code]}${found === undefined ? '' : `: ${found}`}.` }];
+/** @param found the text after the words of the code, such as the other name */
+export const remark = (code: RemarkCode, found = ''): Remark => ({
+	code,
+	text: `${remarkCodes[code]}${found === '' ? '' : `: ${found}`}.`,
+});
+
+/** @param found as in `remark`; there is no remark if it is empty or false */
+export const remarkIf = (code: RemarkCode, found: string | false): Remark[] =>
+	found === '' || found === false ? [] : [remark(code, found)];

@@ -14,7 +14,7 @@ import {
 	valueIn,
 } from './spreadsheet';
 import type { Column, HeadingOf, SourceRow } from './readList';
-import { remarkIf, type Remark } from './remarks';
+import { remark, remarkIf, type Remark } from './remarks';
 
 /** A person of a list or a table. A text that is not known is empty. */
 export interface Person {
@@ -56,7 +56,7 @@ const readers: Array<{ column: Column; isSent: boolean; read: Reader }> = [
 /** A row of the list, as far as it can be read. */
 export interface ReadRow extends SourceRow {
 	/** `nobody`: no employee number and no amount, such as a title or a signature. */
-	kind: 'person' | 'total' | 'nobody';
+	kind: 'person' | 'total' | 'noPerson';
 	person: Person;
 	/** Sentences for the user; an empty one is none. */
 	problems: readonly string[];
@@ -71,13 +71,13 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 	const example = show(texts.find((text) => /\p{L}/u.test(text)) ?? texts[0]);
 	const problemOfKind = {
 		total: 'This row is a total. Delete it. If it is a person, write Ato or W/ro before the name.',
-		nobody: `Beside ${example} there is no employee number and no amount. If it is a person, write both.`,
+		noPerson: `Beside ${example} there is no employee number and no amount. If it is a person, write both.`,
 		person: isTooLong
 			? 'There are more values than headings. In a CSV file put a value with a comma into quotes "…".'
 			: '',
 	};
 	const problems = [problemOfKind[kind]];
-	const remarks = kind === 'total' ? remarkIf('total') : [];
+	const remarks = kind === 'total' ? [remark('total')] : [];
 	for (const { column, isSent, read } of kind === 'person' ? readers : []) {
 		try {
 			const [cell, field] = [cells[column], headingOf(column)];
@@ -99,7 +99,7 @@ function kindOf({ cells, others }: SourceRow, person: Person): ReadRow['kind'] {
 	// A title may stand in the column of numbers. Formulas below the last person give zero.
 	const isTitle = !/\p{N}/u.test(employee) && name + phone + userId === '';
 	const isZero = Number(amount) === 0 && employee + name === '';
-	if ((employee === '' || isTitle) && (amount === '' || isZero)) return 'nobody';
+	if ((employee === '' || isTitle) && (amount === '' || isZero)) return 'noPerson';
 	const names = employee + name === '' ? Object.values(others).map(textOf) : [employee, name];
 	return !hasTitle(name) && names.some(isTotal) ? 'total' : 'person';
 }

@@ -18,7 +18,7 @@ import { isIdempotent, isReadOnly, type RequestTraits } from './request';
 import { isTransactionHash, paymentRefusalStatuses } from './paymentWords';
 
 /**
- * The reason of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses
+ * The code of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses
  * it. `noAnswer`: the request may have been sent, and no complete answer came. `unclear`: the answer does not
  * show the result.
  */

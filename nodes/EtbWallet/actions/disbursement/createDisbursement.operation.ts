@@ -4,10 +4,11 @@ import { disburse } from '../../disbursement/disburse';
 import type { Operation } from '../../operation';
 import { concurrencyField, optionsField, timeoutField } from './sendOptions';
 
-const inEditor: IDisplayOptions = { show: { '@tool': [false] } };
+/** The condition for a node that is no tool. */
+const asNode: IDisplayOptions = { show: { '@tool': [false] } };
 
-/** The condition for a tool of an AI agent. `noDataExpression` keeps a model from filling in a field. */
-const inAgentTool: IDisplayOptions = { show: { '@tool': [true] } };
+/** The condition for a tool of an AI agent. Its fields have `noDataExpression`, so that no model fills them in. */
+const asTool: IDisplayOptions = { show: { '@tool': [true] } };
 
 const modes = {
 	dryRun: {
@@ -119,7 +120,7 @@ export const createDisbursement: Operation = {
 			displayName: 'Mode',
 			name: 'mode',
 			type: 'options',
-			displayOptions: inEditor,
+			displayOptions: asNode,
 			options: [modes.dryRun, modes.pay, modes.settle],
 			default: 'pay',
 			description: 'What this node does: only Pay sends anything',
@@ -129,7 +130,7 @@ export const createDisbursement: Operation = {
 			name: 'mode',
 			type: 'options',
 			noDataExpression: true,
-			displayOptions: inAgentTool,
+			displayOptions: asTool,
 			options: [modes.dryRun, modes.pay],
 			default: 'pay',
 			description: 'What this tool does: only Pay sends anything',
@@ -146,11 +147,11 @@ export const createDisbursement: Operation = {
 				propertyHint:
 					'Set maxAmountEtb and maxTotalEtb to fixed values, and checkBalance to true. Beside the options, set mode to dryRun until a person has tried the list, and never to settle: only a person who asked the partner service can say what became of a payment.',
 			},
-			displayOptions: inEditor,
+			displayOptions: asNode,
 		},
 		{
 			...optionsField(options.map((option) => ({ ...option, noDataExpression: true }))),
-			displayOptions: inAgentTool,
+			displayOptions: asTool,
 		},
 	],
 	execute: disburse,
