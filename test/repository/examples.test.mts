@@ -238,22 +238,15 @@ test('each table has the same columns in every workflow that makes it', async ()
 	expect(columns.size).toBeGreaterThan(3);
 });
 
-test('what the payrolls write into the register, and what their files read, are columns of it', async () => {
+test('the files of the payrolls read columns of the register', async () => {
 	const own = tablesOf(await readExample('people-to-pay.json')).get('ETB payments') ?? [];
 	const columns = own.map(({ name }) => name);
-	const [, returned = ''] = /return \{\n\t\t\.\.\.([\s\S]*?)\n\t\};/.exec(
-		readFileSync('examples/code/register.cjs', 'utf8'),
-	) ?? [''];
-	const written = [...returned.matchAll(/\b(\w+)(?=: )|(?<=, )(\w+)(?=[, ])/g)].map(
-		([, named, short]) => named ?? short ?? '',
-	);
 	const [, cells = ''] = /const fileRow = ([\s\S]*?)\n\};/.exec(
 		readFileSync('examples/code/common.cjs', 'utf8'),
 	) ?? [''];
 	const read = [...cells.matchAll(/\brow\.(\w+)/g)].map(([, field = '']) => field);
 	expect(read).toContain('txHash');
-	expect(columns).toEqual(expect.arrayContaining([...written, ...read]));
-	expect(new Set(written)).toEqual(new Set(columns));
+	expect(columns).toEqual(expect.arrayContaining(read));
 });
 
 /** A node that adds or changes rows of a data table with values of its own. */

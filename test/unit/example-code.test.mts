@@ -10,9 +10,9 @@ import {
 	type IRunData,
 } from 'n8n-workflow';
 import { z } from 'zod';
+import { readExample, tablesOf } from '../../demo/examples.mts';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import { latelyDays } from '../../nodes/EtbWallet/list/remarks.ts';
-import { withCode } from '../../scripts/example-code.mts';
 
 type Rows = Array<Record<string, unknown>>;
 
@@ -26,7 +26,7 @@ const Output = z.array(z.object({ json: z.record(z.unknown()) }));
  * @param runIndex the number of earlier runs of *Page and rows*
  */
 function pageAndRows(example: string, runs: Record<string, Rows[]>, runIndex = 0): Rows {
-	const text = withCode(example, readFileSync(`examples/${example}`, 'utf8'));
+	const text = readFileSync(`examples/${example}`, 'utf8');
 	const nodes = Nodes.parse(JSON.parse(text)).nodes.map((node) => ({ ...node, id: node.name }));
 	const noType = (): never => {
 		throw new Error('no node is run');
@@ -114,6 +114,15 @@ describe('the register after a payroll', () => {
 				...(ends === 'paid' && { amountEtb: 1000, txHash: '0x1' }),
 			});
 		expect(rows.some((each) => each['isLeft'] === true)).toBe(isLeft);
+	});
+
+	test('gets each of its columns, and no other field', async () => {
+		const columns = tablesOf(await readExample('people-to-pay.json')).get('ETB payments') ?? [];
+		const [row] = check().rows;
+		const runs = { 'Check List': [[{ ...row }]], 'Pay salaries': [[{ ...row, outcome: 'paid' }]] };
+		const [written = {}] = pageAndRows('payroll.json', { ...runs, Payments: [[]] });
+		const names = [...columns.map(({ name }) => name), 'createdAt'];
+		expect(Object.keys(written).toSorted()).toEqual(names.toSorted());
 	});
 
 	test('a payment that another payroll made before is not written again, and nobody is left', () => {
