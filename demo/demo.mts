@@ -127,7 +127,7 @@ function workflowOf(steps: Step[]): WorkflowFile {
 			{ main: [[{ node: name, type: 'main', index: 0 }]] },
 		]),
 	);
-	return { name: 'Demo: every operation', nodes, connections, settings: { executionOrder: 'v1' } };
+	return { name: 'Demo: every endpoint', nodes, connections, settings: { executionOrder: 'v1' } };
 }
 
 const show = (title: string, value: unknown) =>

@@ -44,14 +44,14 @@ const OF_ANOTHER_N8N = /^(N8N|DB|QUEUE|EXECUTIONS|WEBHOOK|CREDENTIALS)_/;
 
 /**
  * n8n acquires its expression engine only for executions that evaluate something, and compiles each code once. From
- * n8n 2.40 on; docs/operating.md says what they do.
+ * n8n 2.40 on; docs/operating.md names them.
  */
 export const expressionEngine = {
 	N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true',
 	N8N_EXPRESSION_ENGINE_COMPILE_CACHE: 'true',
 };
 
-/** A module that calls a service; n8n has it from 2.2x on. */
+/** A module of newer versions of n8n that calls a service. */
 const mcpRegistry = join(n8nFolder, 'node_modules/n8n/dist/modules/mcp-registry');
 
 /** The environment of an n8n on one machine that calls no outside service. */

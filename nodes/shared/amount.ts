@@ -15,10 +15,9 @@ const currency = /^(?:ETB|Birr|Br\.?|ብር)\s*(?=[\d-])|(?<=\d)\s*(?:ETB|Birr|B
 const withoutThousands = /^(?<whole>-?\d+)(?:[.,](?<decimals>\d+))?$/;
 
 /**
- * Groups of three digits with the same separator between them, with or without decimals behind another
- * separator:
- * `12,400.50`, `12.400,50`, `12 400`, `1'234'567`. The blanks are the usual blank and those that spreadsheets
- * put between thousands.
+ * Groups of three digits with the same separator between them, with or without decimals behind another one:
+ * `12,400.50`, `12.400,50`, `12 400`, `1'234'567`. A separator can be a blank: the usual one, or one of those
+ * that spreadsheets put between thousands.
  */
 const withThousands =
 	/^(?<whole>-?[1-9]\d{0,2}(?:(?<separator>[ \u00a0\u2007\u2009\u202f'’.,])\d{3})(?:\k<separator>\d{3})*)(?:(?!\k<separator>)[.,](?<decimals>\d+))?$/;

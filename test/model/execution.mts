@@ -30,7 +30,7 @@ interface Outside {
 	tell: Tell;
 	/** On what grounds the run sends to a person. */
 	grounds(toUserId: string): Grounds;
-	/** Called before a database call with entries, for the model to know when a reference was asked for. */
+	/** Called before a database call with marks, for the model to know when a reference was asked for. */
 	looked(marks: readonly string[]): void;
 	tried(result: TryResult, tryIndex: number): void;
 }

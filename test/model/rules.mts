@@ -31,7 +31,7 @@ export interface Payee {
 export interface RunRecord {
 	number: number;
 	name: string;
-	/** The others: the healthy runs after everything else. */
+	/** `planned`: of the plan. The others: healthy runs at the end, in this order. */
 	role: 'planned' | 'last' | 'settling' | 'final';
 	plan: RunPlan;
 	payees: Payee[];
@@ -219,7 +219,7 @@ export function newJudge(
 	 */
 	function isExplained(
 		payments: readonly Sent[],
-		counts: (word: RunRecord, before: Sent) => boolean,
+		mayExplain: (word: RunRecord, before: Sent) => boolean,
 	): boolean {
 		const inOrder = [...payments].sort((a, b) => a.grounds.reservedAt - b.grounds.reservedAt);
 		const used = new Set<RunRecord>();
@@ -227,7 +227,7 @@ export function newJudge(
 			const before = inOrder[index - 1];
 			if (before === undefined) return true;
 			const [first] = denials(before)
-				.filter((run) => !used.has(run) && counts(run, before))
+				.filter((run) => !used.has(run) && mayExplain(run, before))
 				.filter((run) => run.beganAt <= payment.grounds.reservedAt)
 				.filter((run) => index === 1 || !countsOnce(run))
 				.sort(

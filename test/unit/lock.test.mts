@@ -19,7 +19,7 @@ afterEach(() => jest.restoreAllMocks());
 
 const row = `${workflow.id}:`;
 const lockMark = 'etb-wallet-lock';
-const entries = (): string[] | undefined => database.rows.get(row);
+const marks = (): string[] | undefined => database.rows.get(row);
 
 type WithLock = <Result>(access: (marks: Marks) => Promise<Result>) => Promise<Result>;
 
@@ -57,7 +57,7 @@ test.each([1, 4])(
 		});
 		await Promise.all(accesses);
 		expect(total).toBe(40);
-		expect(entries()).toBeUndefined();
+		expect(marks()).toBeUndefined();
 	},
 );
 
@@ -73,11 +73,11 @@ test('a database that fails is not waited for', async () => {
 
 test('if another process adds its mark as this one takes the lock, the row has the lock alone when this one works', async () => {
 	called = (name) => {
-		if (name === 'getProcessedDataCount' && entries()?.length === 1)
+		if (name === 'getProcessedDataCount' && marks()?.length === 1)
 			database.rows.set(row, [lockMark, 'etb-wallet-waiting-7']);
 	};
 	const withLock = await startProcess();
-	expect(await withLock(() => Promise.resolve(entries()))).toEqual([lockMark]);
+	expect(await withLock(() => Promise.resolve(marks()))).toEqual([lockMark]);
 });
 
 test('four inserts in a row that others were first with are no broken database', async () => {
@@ -100,7 +100,7 @@ test('inserts that fail are counted anew after another process has held the lock
 	for (let failure = 0; failure < 4; failure++) fail();
 	let readsOfHeld = 0;
 	called = (name) => {
-		const isReadOfHeld = name === 'getProcessedDataCount' && entries()?.includes(lockMark) === true;
+		const isReadOfHeld = name === 'getProcessedDataCount' && marks()?.includes(lockMark) === true;
 		if (isReadOfHeld && ++readsOfHeld === 2) database.rows.delete(row);
 	};
 	await expect(withLock(() => Promise.resolve('done'))).resolves.toBe('done');
@@ -121,7 +121,7 @@ test('turns of one key come one after the other, also after one that failed', as
 	);
 });
 
-describe('entries of another node with Scope "Workflow"', () => {
+describe('texts of another node with Scope "Workflow"', () => {
 	const foreign = 'seen by Remove Duplicates';
 
 	test('are left alone, and nothing is done', async () => {
@@ -130,7 +130,7 @@ describe('entries of another node with Scope "Workflow"', () => {
 		let accesses = 0;
 		await expect(withLock(() => Promise.resolve(accesses++))).rejects.toThrow('Set it to Node');
 		expect(accesses).toBe(0);
-		expect(entries()).toEqual([foreign]);
+		expect(marks()).toEqual([foreign]);
 	});
 
 	test('that come while the lock is held are left alone, and what was done does not count', async () => {
@@ -138,7 +138,7 @@ describe('entries of another node with Scope "Workflow"', () => {
 		const access = async () =>
 			await database.checkProcessedAndRecord([foreign], 'workflow', owner, options);
 		await expect(withLock(access)).rejects.toThrow('Set it to Node');
-		expect(entries()).toEqual([foreign]);
+		expect(marks()).toEqual([foreign]);
 	});
 });
 
@@ -196,7 +196,7 @@ describe('with time', () => {
 		await pass(15);
 		await waiting;
 		expect(taken.toSorted()).toEqual(['left', 'right']);
-		expect(entries()).toBeUndefined();
+		expect(marks()).toBeUndefined();
 	});
 
 	test.each([1, 2, 3])(
@@ -244,7 +244,7 @@ describe('with time', () => {
 			);
 			await pass(seconds + 1);
 			expect(await ended).toBeInstanceOf(Error);
-			expect(entries()).toEqual(left);
+			expect(marks()).toEqual(left);
 		},
 	);
 
@@ -272,7 +272,7 @@ describe('with time', () => {
 		database.rows.delete(row);
 		await pass(1);
 		expect(await ended).toBe(true);
-		expect(entries()).toBeUndefined();
+		expect(marks()).toBeUndefined();
 	});
 
 	test('a lock that goes from process to process is waited for, also if another that waits has the same mark', async () => {
@@ -283,7 +283,7 @@ describe('with time', () => {
 		};
 		const access = (await startProcess())(() => Promise.resolve());
 		await pass(5);
-		const [shared] = (entries() ?? []).filter((mark) => mark !== lockMark);
+		const [shared] = (marks() ?? []).filter((mark) => mark !== lockMark);
 		expect(shared).toBeDefined();
 		for (let holder = 0; holder < 8; holder++) {
 			database.rows.set(row, [lockMark, shared ?? '']);
@@ -316,7 +316,7 @@ describe('with time', () => {
 		});
 		await pass(20);
 		expect(ended).toBe(disk);
-		expect(entries()).toEqual([lockMark]);
+		expect(marks()).toEqual([lockMark]);
 	});
 
 	test('a clock that is set forward takes over no lock', async () => {
@@ -324,7 +324,7 @@ describe('with time', () => {
 		await pass(10);
 		jest.setSystemTime(Date.now() + 3_600_000);
 		await pass(10);
-		expect(entries()).toContain(lockMark);
+		expect(marks()).toContain(lockMark);
 		expect(hadLock()).toBe(false);
 		await pass(30);
 		expect(hadLock()).toBe(true);

@@ -1,17 +1,17 @@
 /**
  * The record of references: the state of each, across executions and restarts of n8n. It is a set of texts,
- * the marks. A reference has one of four states:
+ * the marks. A reference has the first of these four states that its marks fit:
  *
  * - **Unused**: no *sent*. A dry run tells `ready`, and a run that pays sends it. A reference becomes unused
  *   again when its sender records in time that the service refused it or that it was not sent, or when a person
  *   settles it as not paid.
- * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one.
- *   It tells `unknown`. A run that reserves it makes it so, before it sends.
- * - **In doubt**: *sent*, and either no such *busy*, or *doubt* and *doubtConfirmed*. It tells `unknown`. Time
- *   alone makes it so, or its sender when no clear answer came in time.
- * - **Paid**: *sent*, *paid*, *paidConfirmed*, with any other marks; *payee* or *anybody* has the person. It tells
- *   `alreadyPaid`, and `notPaid` to another person or amount. Its sender makes it so when the service paid, also
- *   late, or a person who settles it as paid. No run and no person takes this state back.
+ * - **Paid**: *sent*, *paid* and *paidConfirmed*. It tells `alreadyPaid`. With *payee*, which has the person and
+ *   the amount, it tells `notPaid` to any other; with *anybody* no person is known. Its sender makes it so when the
+ *   service paid, also late, or a person who settles it as paid. No run and no person takes this state back.
+ * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one, and
+ *   no *doubtConfirmed*. It tells `unknown`. A run that reserves it makes it so, before it sends.
+ * - **In doubt**: all others with *sent*. It tells `unknown`. Time alone makes it so, or its sender when no clear
+ *   answer came in time.
  *
  * **A reservation** is the right to send: *sent* of the reference, and *busy* of its bucket with the number of
  * the present slot of time. It belongs to its run for `reservedForMs`. Other processes see its *busy* for at

@@ -55,7 +55,7 @@ const readers: Array<{ column: Column; isSent: boolean; read: Reader }> = [
 
 /** A row of the list, as far as it can be read. */
 export interface ReadRow extends SourceRow {
-	/** `nobody`: no employee number and no amount, such as a title or a signature. */
+	/** `noPerson`: no employee number and no amount, such as a title or a signature. */
 	kind: 'person' | 'total' | 'noPerson';
 	person: Person;
 	/** Sentences for the user; an empty one is none. */

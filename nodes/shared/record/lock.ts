@@ -7,14 +7,14 @@
  *   the row, and this process holds the lock.
  * - The row has *lock*: a process holds the lock, or ended while it held the lock. The process reads until
  *   the row is gone. Every 2 s it adds up to five marks of its own.
- * - The row has *lock* and all marks of the process: the holder is the same as at the last attempt. After 30
+ * - The row has *lock* and all marks of the process: the lock holder is the same as the last time. After 30
  *   to 40 s of this state, the process removes the marks of others, then the row, and tries again.
  * - The row has *lock*, and not all marks of the process: another process acquired the lock since. The
  *   process starts its 30 to 40 s again.
  * - The row has other texts: a node such as Remove Duplicates uses it. The process removes all marks of
  *   the lock, also those of other processes, and fails.
  *
- * The holder works for at most 15 s. After that it neither writes nor relies on what it read. At its end it
+ * The lock holder works for at most 15 s. After that it neither writes nor relies on what it read. At its end it
  * removes the row, unless 30 s are over: then another process may hold the lock.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
@@ -35,10 +35,10 @@ const randomMarks = (): string[] =>
 		() => waitingMarks[Math.floor(Math.random() * waitingMarks.length)] ?? lockMark,
 	);
 
-/** The time between two attempts of a waiting process, in ms. Between them it only reads. */
-const attemptEveryMs = 2_000;
+/** The time between two calls that try to acquire the lock, in ms. Between them a waiting process only reads. */
+const acquireEveryMs = 2_000;
 
-/** A lock held for longer, in ms, is that of a process that ended: a holder needs only a few calls. */
+/** A lock held for longer, in ms, is that of a process that ended: a lock holder needs only a few calls. */
 const abandonedAfterMs = 30_000;
 
 /** The largest random time on top, in ms: two processes must not take over a lock together. */
@@ -98,7 +98,7 @@ async function whileLocked<Value>(
 
 /**
  * Waits for the lock.
- * @returns the time in ms for which this process holds it, from the beginning of the attempt
+ * @returns the time in ms for which this process holds it, from the beginning of the call that acquired it
  */
 async function acquire(lockRow: Marks, stop?: AbortSignal): Promise<() => number> {
 	const takeOverAfterMs = abandonedAfterMs + Math.random() * abandonedSpreadMs;
@@ -116,7 +116,7 @@ async function acquire(lockRow: Marks, stop?: AbortSignal): Promise<() => number
 		if (result !== 'heldBySame') sameHolderForMs = monotonicStopwatch();
 		else if (sameHolderForMs() > takeOverAfterMs) {
 			await removeAbandoned(lockRow, ownMarks);
-			// A row that is there now belongs to another holder.
+			// A row that is there now belongs to another lock holder.
 			sameHolderForMs = monotonicStopwatch();
 		}
 		isStillHeld = !(await waitForRelease(lockRow, stop));
@@ -124,8 +124,8 @@ async function acquire(lockRow: Marks, stop?: AbortSignal): Promise<() => number
 }
 
 /**
- * Waits until no process holds the lock, at most until the next attempt. It only reads, because a write could
- * add the marks of this process to the row of the next holder.
+ * Waits until no process holds the lock, at most until it is time to try again. It only reads, because a write could
+ * add the marks of this process to the row of the next lock holder.
  * @returns whether it was released
  */
 async function waitForRelease(lockRow: Marks, stop?: AbortSignal): Promise<boolean> {
@@ -133,14 +133,14 @@ async function waitForRelease(lockRow: Marks, stop?: AbortSignal): Promise<boole
 	do {
 		await pause(shortPauseMs(), stop);
 		if ((await lockRow.count()) === 0) return true;
-	} while (waitedMs() < attemptEveryMs && stop?.aborted !== true);
+	} while (waitedMs() < acquireEveryMs && stop?.aborted !== true);
 	return false;
 }
 
 /**
  * Tries once to acquire the lock.
- * @param ownMarks are added to a row that is there, so that the next attempt knows the holder again
- * @returns `acquired`; `held` by another process; `heldBySame` by the same process as at the last attempt; an
+ * @param ownMarks are added to a row that is there, so that the next call knows the lock holder again
+ * @returns `acquired`; `held` by another process; `heldBySame` by the same process as the last time; an
  * error if no process holds it and this one did not acquire it, or the database failed
  */
 async function tryToAcquire(
@@ -164,7 +164,7 @@ async function tryToAcquire(
 
 /**
  * Removes the lock of a process that ended. A row without all marks of this process belongs to a newer
- * holder, and stays.
+ * lock holder, and stays.
  */
 async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): Promise<void> {
 	const marks = [lockMark, ...ownMarks];

@@ -98,7 +98,7 @@ const runs: Run[] = [
 	payment('in-doubt', { answer: 'error500AfterPaying', continues: true }),
 	{ ...payment('in-doubt'), onError: 'continueRegularOutput' },
 	payment('sparse', { answer: sparse({ success: true, txHash: '0x1' }) }),
-	// There is something to list now.
+	// An endpoint that lists has something to list now.
 	...rows.filter(({ items }) => items !== undefined).flatMap(runsOf),
 	{
 		...run('disbursement', 'create', { ...unreadable, reference: '={{ $json.none }}' }),

@@ -50,7 +50,7 @@ import { serve } from './served.mts';
 export const actionType = 'n8n-nodes-etb-wallet.etbWallet';
 const triggerType = 'n8n-nodes-etb-wallet.etbWalletTrigger';
 
-/** The entries of the record, as n8n's database would hold them. */
+/** The marks of the record, as n8n's database would hold them. */
 export const deduplicator = new MemoryDeduplicator();
 
 const manualTrigger: INodeType = {
