@@ -214,7 +214,8 @@ export class N8nApi {
 
 	/** Resolves to the new workflow's id. */
 	async createWorkflow(workflow: WorkflowFile): Promise<string> {
-		// Without pinned data, n8n fails when a person executes a step of it for the second time; 2.20 wants `active` as well.
+		// Without pinned data, n8n fails when a person executes a step of it for the second time; 2.20 wants
+		// `active` as well.
 		const complete = { pinData: {}, active: false, ...workflow };
 		return (await this.request('POST', '/rest/workflows', Workflow, complete)).id;
 	}

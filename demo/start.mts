@@ -23,7 +23,10 @@ const isRunning = (pid: number) => {
 	}
 };
 
-/** Reserves the data folder for this process: two n8n would damage one database. Resolves to a function that releases it. */
+/**
+ * Reserves the data folder for this process: two n8n would damage one database. Resolves to a function that
+ * releases it.
+ */
 async function reserveFolder(folder: string): Promise<() => Promise<void>> {
 	const pidFile = join(folder, 'start.pid');
 	const shown = relative(projectFolder, folder);

@@ -90,7 +90,10 @@ const faultsByPayee: Record<string, Fault | PresetName> = {
 	dawit: 'error500AfterPaying',
 };
 
-/** The steps to each picture, by its file name. They resolve to the part of the window to take, or to nothing for the whole. */
+/**
+ * The steps to each picture, by its file name. They resolve to the part of the window to take, or to nothing for
+ * the whole.
+ */
 const pictures: Record<string, (scene: Scene) => Promise<Box | undefined>> = {
 	nodes: async (scene) => {
 		const { page } = scene;

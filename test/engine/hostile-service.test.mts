@@ -1,6 +1,6 @@
 /**
- * A service, or something in its place, that answers whatever it likes, too much, or nothing: the result of a payment, and that
- * each run ends by the clock. Whatever the database does: `test/model`.
+ * A service, or something in its place, that answers whatever it likes, too much, or nothing: the result of a
+ * payment, and that each run ends by the clock. Whatever the database does: `test/model`.
  */
 import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';

@@ -1,4 +1,7 @@
-/** Payments that the pay gate handed out: a claim pays once, in the execution that made it, in time, and nothing else is said to be not paid. */
+/**
+ * Payments that the pay gate handed out: a claim pays once, in the execution that made it, in time, and nothing
+ * else is said to be not paid.
+ */
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { RunOptions, RunResult } from '../support/engine/engine.mts';

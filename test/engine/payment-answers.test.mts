@@ -1,4 +1,7 @@
-/** Each answer that a service can give to a payment, through the whole node: its outcome, and what the next run makes of it. */
+/**
+ * Each answer that a service can give to a payment, through the whole node: its outcome, and what the next run
+ * makes of it.
+ */
 import {
 	answerOf,
 	itemsFor,

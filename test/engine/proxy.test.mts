@@ -59,7 +59,10 @@ const run = async (call: CallName, changes: CredentialData): Promise<RunResult> 
 describe('a proxy that does not connect to an https address', () => {
 	const baseUrl = 'https://partners.example.com';
 
-	/** n8n hands its refusal over as an answer of the service: what that answer would mean is told, and never that it was paid. */
+	/**
+	 * n8n hands its refusal over as an answer of the service: what that answer would mean is told, and never
+	 * that it was paid.
+	 */
 	test.each([
 		['407', "HTTP/1.1 407 Who\r\nContent-Length: 9\r\n\r\nWho's it?", 'refused'],
 		['403', 'HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n', 'refused'],
@@ -81,6 +84,7 @@ describe('a proxy that does not connect to an https address', () => {
 			arrived.map(() => 'CONNECT partners.example.com:443 HTTP/1.1'),
 		);
 		expect(arrived.join('\n')).not.toMatch(/authorization/i);
+		expect(arrived.join('\n')).not.toContain(sandbox.apiKey);
 	});
 });
 

@@ -1,4 +1,7 @@
-/** The cost of references: the marks that n8n keeps for them, and how often a run reads or writes the row that holds them. */
+/**
+ * The cost of references: the marks that n8n keeps for them, and how often a run reads or writes the row that
+ * holds them.
+ */
 import { deduplicator } from '../support/engine/engine.mts';
 import { itemsFor, pay, payInEachTest, record, timePasses } from '../support/engine/paying.mts';
 
@@ -9,7 +12,10 @@ const people = Array.from({ length: 100 }, (_, index) => `u${index}`);
 /** In ms. After so long no reservation counts any more. */
 const laterMs = 10 * 60_000;
 
-/** A run of ten windows: its accesses to the row of the node (recording and removing read it and write it), and its removals. */
+/**
+ * A run of ten windows: its accesses to the row of the node (recording and removing read it and write it), and
+ * its removals.
+ */
 async function costOf(): Promise<{ accesses: number; removals: number }> {
 	const cost = { accesses: 0, removals: 0 };
 	const calls = [

@@ -1,4 +1,7 @@
-/** Which URL the service has, whatever is published, tested and started in which order: one table. A row holds its beginnings too. */
+/**
+ * Which URL the service has, whatever is published, tested and started in which order: one table. A row holds
+ * its beginnings too.
+ */
 import type { IDataObject, INodeType, WorkflowActivateMode } from 'n8n-workflow';
 import { callTriggerHook, credentialFor, loadAnew } from '../support/engine/engine.mts';
 import { payInEachTest, sandbox } from '../support/engine/paying.mts';
@@ -233,7 +236,8 @@ test.each(
 		'publish a, boot, test b + init a': 'a, b test, a',
 		'publish a, boot, init a + test b': 'a',
 		'publish a, boot, test b~, init a': 'a, b test, a',
-		// A test, and a trigger that never had the account, wait behind another call: the one that had it is started meanwhile.
+		// A test, and a trigger that never had the account, wait behind another call: the one that had it is
+		// started meanwhile.
 		'publish a, boot, busy, test b…, test c~, init a': 'a, b test, a',
 		'publish a, boot, busy, test b…, init c~, init a': 'a, b test, a',
 		'publish a, boot, test b, init a, restart': 'a, b test, a',

@@ -1,4 +1,5 @@
-// The limits that no code inside of n8n can remove, each with its story. Worlds do not count these as failures; the documents state them.
+// The limits that no code inside of n8n can remove, each with its story. Worlds do not count these as failures;
+// the documents state them.
 import type { Sent } from './service-books.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Payee, RunRecord } from './rules.mts';
@@ -44,9 +45,10 @@ export const isPayeeOfQuestion = (
 	);
 
 /**
- * Died twice while it asked. A reference is in doubt, and n8n dies while it asks for *paid*. The next run that asks for this
- * reference finds that, asks for *paidConfirmed*, and dies too: together both questions look as if it was paid. Nobody is paid by that.
- * `isDoubtOfQuestions`: the same of *doubt*, while a payment is under way. A person can settle it too early then.
+ * Died twice while it asked. A reference is in doubt, and n8n dies while it asks for *paid*. The next run that
+ * asks for this reference finds that, asks for *paidConfirmed*, and dies too: together both questions look as if
+ * it was paid. Nobody is paid by that. `isDoubtOfQuestions`: the same of *doubt*, while a payment is under way.
+ * A person can settle it too early then.
  */
 export const isPaidOfQuestions = (
 	database: SimulatedDatabase,

@@ -1,4 +1,5 @@
-// Plays the stories and the first worlds of the model, each run of the tests the same ones. `npm run test:model` plays many more.
+// Plays the stories and the first worlds of the model, each run of the tests the same ones. `npm run test:model`
+// plays many more.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

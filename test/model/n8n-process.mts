@@ -217,7 +217,8 @@ export class N8nProcess implements Owner {
 			const controller = new AbortController();
 			const { signal } = controller;
 			this.timer(ms, () => {
-				// To abort costs more than all else that a timer does, and each call of the database has one to which nobody listens.
+				// To abort costs more than all else that a timer does, and each call of the database has one to
+				// which nobody listens.
 				if (parts.has(signal) || getEventListeners(signal, 'abort').length > 0)
 					controller.abort(timedOut);
 				else Object.defineProperty(signal, 'aborted', { value: true });

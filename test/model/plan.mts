@@ -342,7 +342,10 @@ export const itemOf = (who: number, more: Partial<ItemPlan> = {}): ItemPlan => (
 	...more,
 });
 
-/** The common part of the worlds of one or two people, in which somebody pays and somebody settles, in turns and at once. */
+/**
+ * The common part of the worlds of one or two people, in which somebody pays and somebody settles, in turns and
+ * at once.
+ */
 interface Turns {
 	does: Does[];
 	words: ItemPlan['word'][];

@@ -1,9 +1,10 @@
 // Plays a world: runs of the node in its processes, and after all of it healthy runs that must explain everybody.
 //
-// The way through this folder: `plan.mts` makes a plan from a seed. `n8n-process.mts` runs the built node in it, by a clock that only
-// goes on when all wait (`virtual-time.mts`), with a database that fails and stands still (`simulated-database.mts`) and a service whose
-// books are the truth (`service-books.mts`). `rules.mts` judges what was told and paid; what may happen all the same stands in
-// `known-limits.mts`. `stories.mts` are plans by hand. `npm run test:model -- --seed=N` tells one world.
+// The way through this folder: `plan.mts` makes a plan from a seed. `n8n-process.mts` runs the built node in it,
+// by a clock that only goes on when all wait (`virtual-time.mts`), with a database that fails and stands still
+// (`simulated-database.mts`) and a service whose books are the truth (`service-books.mts`). `rules.mts` judges
+// what was told and paid; what may happen all the same stands in `known-limits.mts`. `stories.mts` are plans by
+// hand. `npm run test:model -- --seed=N` tells one world.
 import { keyOf, newBooks } from './service-books.mts';
 import type { Build } from './build.mts';
 import { runNode } from './execution.mts';
@@ -184,7 +185,10 @@ export async function play(plan: Plan, build: Build, withStory = false): Promise
 		return record;
 	}
 
-	/** A person asks the service, and tells the truth; as long as a request may still be carried out, nothing. Or they guess. */
+	/**
+	 * A person asks the service, and tells the truth; as long as a request may still be carried out, nothing. Or
+	 * they guess.
+	 */
 	function wordOn({ does, items }: RunPlan, key: string, item: number): Word {
 		const { word = 'nothing' } = items[item] ?? {};
 		if (does !== 'settle') return 'nothing';

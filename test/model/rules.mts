@@ -75,7 +75,10 @@ const slack = { healthy: 10_000, disrupted: 240_000 };
 /** In ms. What a mark *busy* counts for: three slots, if a crash left that of the next one, by a clock that is behind. */
 const longestBusyMs = 3 * 145_000 + 10_000 + writeMs;
 
-/** References of a bucket share their marks *busy*. By the names of the model, the first two people of node a are in the same one. */
+/**
+ * References of a bucket share their marks *busy*. By the names of the model, the first two people of node a are
+ * in the same one.
+ */
 const bucketOf = (key: string): number =>
 	createHash('sha256').update(key).digest().readUInt16BE() % 16;
 
@@ -213,9 +216,10 @@ export function newJudge(
 	}
 
 	/**
-	 * The promise. Of the payments of a reference, in the order of their reservations, each but the first needs a person's word of
-	 * its own: they said *was not paid* of the payment before it, in a run that went on at some time between these two reservations,
-	 * when that payment had been made or was under way. By an expression a word counts only as the first.
+	 * The promise. Of the payments of a reference, in the order of their reservations, each but the first needs
+	 * a person's word of its own: they said *was not paid* of the payment before it, in a run that went on at
+	 * some time between these two reservations, when that payment had been made or was under way. By an
+	 * expression a word counts only as the first.
 	 */
 	function isExplained(
 		payments: readonly Sent[],
@@ -379,8 +383,9 @@ export function newJudge(
 	}
 
 	/**
-	 * Whether another run had reserved it a moment before this one first asked, and was sending it, or had not recorded yet that
-	 * it was paid. A reservation lasts 15 s longer than the Timeout, whatever the clocks of two processes say.
+	 * Whether another run had reserved it a moment before this one first asked, and was sending it, or had not
+	 * recorded yet that it was paid. A reservation lasts 15 s longer than the Timeout, whatever the clocks of
+	 * two processes say.
 	 */
 	function wasBeingSent(run: RunRecord, key: string): boolean {
 		if (wasClockSet()) return false;
@@ -477,7 +482,8 @@ export function newJudge(
 			const isFree = !reservation.some((mark) => after.has(mark));
 			if (code === 'settledNotPaid' && !(isFree && after.has(`settledNotPaid:${key}`)))
 				broken(`${run.name} tells ${key} ${code}, and does not record it`);
-			// One that never asked, such as one that was stopped before it had the lock, could not remove what another left.
+			// One that never asked, such as one that was stopped before it had the lock, could not remove what
+			// another left.
 			const hadAccess = code !== 'noRecord' && run.askedFirst.has(key);
 			for (const fact of code === 'inFlight' ? ['paid', 'doubt'] : ['paid'])
 				if (hadAccess && after.has(`${fact}:${key}`) && !after.has(`${fact}Confirmed:${key}`))

@@ -1,5 +1,5 @@
-// Breaks the code in one place after the other, and tells how many worlds notice it. One that none notices is a hole in the model.
-// `--only=TEXT` those with it in their name, `--cores=N` instead of all.
+// Breaks the code in one place after the other, and tells how many worlds notice it. One that none notices is a
+// hole in the model. `--only=TEXT` those with it in their name, `--cores=N` instead of all.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';

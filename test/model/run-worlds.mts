@@ -1,4 +1,5 @@
-// Plays the stories, and many worlds. `--worlds=N`, `--from=N` the first seed, `--cores=N` instead of all, `--seed=N` one world with its story.
+// Plays the stories, and many worlds. `--worlds=N`, `--from=N` the first seed, `--cores=N` instead of all,
+// `--seed=N` one world with its story.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';

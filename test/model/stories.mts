@@ -1,4 +1,5 @@
-// Worlds that random ones come upon too seldom: each is told by hand, and played for each moment at which something may happen.
+// Worlds that random ones come upon too seldom: each is told by hand, and played for each moment at which
+// something may happen.
 import type { Disruption } from './n8n-process.mts';
 import {
 	calmPlan,
@@ -14,7 +15,10 @@ import { randomFrom } from './virtual-time.mts';
 
 type Turn = Partial<RunPlan> & Partial<Pick<ItemPlan, 'word' | 'variant' | 'person'>>;
 
-/** Each turn is about one person; they begin one after the other, or `at` so many ms. `answers`: those to the first person. */
+/**
+ * Each turn is about one person; they begin one after the other, or `at` so many ms. `answers`: those to the
+ * first person.
+ */
 const planOf = (
 	turns: Turn[],
 	answers: AnswerKind[],
@@ -67,8 +71,9 @@ const usual = { timeout: 60_000 };
 const sameBucket = { person: 1 };
 
 /**
- * A run pays three people, one after the other. The database fails after it recorded how the first of them ended, whom other
- * turns in another process want too. Which process takes over the lock that was left is a matter of chance.
+ * A run pays three people, one after the other. The database fails after it recorded how the first of them
+ * ended, whom other turns in another process want too. Which process takes over the lock that was left is a
+ * matter of chance.
  */
 const recordedBy = (answer: AnswerKind, others: Turn[]): Plan[] =>
 	[1, 3, 10, 11].flatMap((noise) =>

@@ -1,4 +1,7 @@
-/** The documents have what the nodes have as data: every code that an item can carry, every option and every column of a list. */
+/**
+ * The documents have what the nodes have as data: every code that an item can carry, every option and every
+ * column of a list.
+ */
 import { readFileSync } from 'node:fs';
 import { checkListOperation as checkList } from '../../nodes/EtbWallet/actions/disbursement/checkList.operation.ts';
 import { outcomeByCode } from '../../nodes/EtbWallet/disbursement/codes.ts';

@@ -1,4 +1,7 @@
-/** The package as it would be published. It needs `npm run build`. The linter has n8n's rules for package.json: it registers each node, and has no dependencies. */
+/**
+ * The package as it would be published. It needs `npm run build`. The linter has n8n's rules for package.json:
+ * it registers each node, and has no dependencies.
+ */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { z } from 'zod';

@@ -1,4 +1,7 @@
-/** Every operation that the editor offers is complete: registered, described, documented and tested. The linter has n8n's rules for the rest. */
+/**
+ * Every operation that the editor offers is complete: registered, described, documented and tested. The linter
+ * has n8n's rules for the rest.
+ */
 import { readFileSync } from 'node:fs';
 import { webhookDescriptionIsNativelyResolvable, type INodeProperties } from 'n8n-workflow';
 import { EtbWalletApi } from '../../credentials/EtbWalletApi.credentials.ts';

@@ -89,8 +89,9 @@ export class FormVisitor {
 	}
 
 	/**
-	 * Sends the form of a page that waits, as the page's script does: each question whose label holds a key of `choices` gets
-	 * the option that begins with its value, the others their first one. A text field is filled in as it is.
+	 * Sends the form of a page that waits, as the page's script does: each question whose label holds a key of
+	 * `choices` gets the option that begins with its value, the others their first one. A text field is filled
+	 * in as it is.
 	 * @param page one that was opened before
 	 */
 	async answer(
@@ -132,7 +133,10 @@ export class FormVisitor {
 		return await this.answer(address, { '': choice }, page);
 	}
 
-	/** Does the same as the page's script after sending: waits for the next page, opens it, and ends the execution with it. */
+	/**
+	 * Does the same as the page's script after sending: waits for the next page, opens it, and ends the
+	 * execution with it.
+	 */
 	async read(address: string): Promise<string> {
 		const page = await this.open(address);
 		// The last page is sent by its script.

@@ -91,7 +91,10 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
 	return lab;
 }
 
-/** Whether n8n passes requests on to its triggers: while it updates its database at its start, it answers them 200 and drops them. */
+/**
+ * Whether n8n passes requests on to its triggers: while it updates its database at its start, it answers them
+ * 200 and drops them.
+ */
 export async function isReady(url: string): Promise<boolean> {
 	const headers = { connection: 'close' };
 	const answer = await fetch(new URL('/healthz/readiness', url), { headers }).catch(

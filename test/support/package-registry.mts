@@ -55,7 +55,8 @@ export async function startPackageRegistry() {
 		requests,
 		/** The variables of n8n's environment that lead its npm to this registry. */
 		env: {
-			// n8n's own requests end here too: requests to the registry are answered, and other ones reject the certificate.
+			// n8n's own requests end here too: requests to the registry are answered, and other ones reject the
+			// certificate.
 			NODE_EXTRA_CA_CERTS: certFile,
 			HTTPS_PROXY: url,
 			https_proxy: url,

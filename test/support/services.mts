@@ -27,7 +27,10 @@ export interface Postgres extends Service {
 const DEBIAN_PACKAGES =
 	'These tests need PostgreSQL and Redis: apt-get install -y --no-install-recommends postgresql redis-server';
 
-/** Returns a function that ends a child with `signal` and waits for it. If this program ends first, the child ends with `atExit`. */
+/**
+ * Returns a function that ends a child with `signal` and waits for it. If this program ends first, the child
+ * ends with `atExit`.
+ */
 function stopping(
 	child: ChildProcess,
 	signal: NodeJS.Signals,
@@ -116,7 +119,8 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 			folder,
 			user,
 		);
-		// SIGINT is PostgreSQL's fast shutdown, which ends open connections, and SIGQUIT the immediate one. SIGKILL would leave its children.
+		// SIGINT is PostgreSQL's fast shutdown, which ends open connections, and SIGQUIT the immediate one.
+		// SIGKILL would leave its children.
 		stop = stopping(child, 'SIGINT', 'SIGQUIT');
 		await eventually('an answer from PostgreSQL', async () => {
 			if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'));

@@ -1,4 +1,7 @@
-/** The code of the payroll examples, with n8n's own `$`: the rows of the register, and the pages that a person decides by. */
+/**
+ * The code of the payroll examples, with n8n's own `$`: the rows of the register, and the pages that a person
+ * decides by.
+ */
 import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 import {

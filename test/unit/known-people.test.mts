@@ -1,4 +1,7 @@
-/** Lists beside what is known: who is the same, who is new, what changed, what was paid; and what whoever approves is told. */
+/**
+ * Lists beside what is known: who is the same, who is new, what changed, what was paid; and what whoever
+ * approves is told.
+ */
 import fc from 'fast-check';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import type { ListSettings } from '../../nodes/EtbWallet/list/listSettings.ts';

@@ -1,4 +1,7 @@
-/** 1,000 lists of the shape that real ones have: each person gets the amount of the named column, in their own wallet, or nothing. */
+/**
+ * 1,000 lists of the shape that real ones have: each person gets the amount of the named column, in their own
+ * wallet, or nothing.
+ */
 import fc from 'fast-check';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 

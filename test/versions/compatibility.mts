@@ -1,4 +1,7 @@
-/** The parts of docs/compatibility.md that `npm run test:versions` writes: the range of versions, the differences of older ones, and a table. */
+/**
+ * The parts of docs/compatibility.md that `npm run test:versions` writes: the range of versions, the differences
+ * of older ones, and a table.
+ */
 import { listedDifferences } from '../support/n8n/version-differences.mts';
 import { compareVersions } from '../support/n8n/version.mts';
 
@@ -50,7 +53,10 @@ export function rangeOf(tried: TriedVersion[]): Range | undefined {
 	return { oldest: passed.at(-1)?.version ?? '', newest: passed[0]?.version ?? '' };
 }
 
-/** The document with these rows in its table, in place of older rows of the same versions, and with the list of differences. */
+/**
+ * The document with these rows in its table, in place of older rows of the same versions, and with the list of
+ * differences.
+ */
 export function withRows(document: string, rows: TriedVersion[]): string {
 	const others = readTable(document).filter(
 		({ version }) => !rows.some((row) => row.version === version),

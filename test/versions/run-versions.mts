@@ -1,5 +1,6 @@
-// `npm run test:versions -- 2.41.1 2.40.7`: installs each n8n, runs the demo and the live tests in it, and writes the
-// results into docs/compatibility.md. `latest` is the newest in the registry. The default is all versions that passed before.
+// `npm run test:versions -- 2.41.1 2.40.7`: installs each n8n, runs the demo and the live tests in it, and
+// writes the results into docs/compatibility.md. `latest` is the newest in the registry. The default is all
+// versions that passed before.
 import { execFileSync, spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,16 +1,16 @@
 /** All operations, by resource, and what the editor shows of them. */
 import { updateDisplayOptions, type INodeProperties } from 'n8n-workflow';
 import { InvalidValueError } from '../../shared/invalidValue';
-import { getBalance } from './balance/getBalance.operation';
+import { getBalanceOperation } from './balance/getBalance.operation';
 import { checkListOperation } from './disbursement/checkList.operation';
-import { createDisbursement } from './disbursement/createDisbursement.operation';
+import { createDisbursementOperation } from './disbursement/createDisbursement.operation';
 import { payClaimsOperation } from './disbursement/payClaims.operation';
-import { getFee } from './fee/getFee.operation';
-import { updateFee } from './fee/updateFee.operation';
+import { getFeeOperation } from './fee/getFee.operation';
+import { updateFeeOperation } from './fee/updateFee.operation';
 import type { Operation } from '../operation';
-import { setPayoutDestination } from './payoutDestination/setPayoutDestination.operation';
-import { createUser } from './user/createUser.operation';
-import { setWebhook } from './webhook/setWebhook.operation';
+import { setPayoutDestinationOperation } from './payoutDestination/setPayoutDestination.operation';
+import { createUserOperation } from './user/createUser.operation';
+import { setWebhookOperation } from './webhook/setWebhook.operation';
 
 interface Resource {
 	name: string;
@@ -25,32 +25,37 @@ export const resources: Resource[] = [
 		name: 'Balance',
 		value: 'balance',
 		description: 'What the partner treasury holds',
-		operations: [getBalance],
+		operations: [getBalanceOperation],
 	},
 	{
 		name: 'Disbursement',
 		value: 'disbursement',
 		description: 'Payments of ETB to users',
-		operations: [createDisbursement, checkListOperation, payClaimsOperation],
+		operations: [createDisbursementOperation, checkListOperation, payClaimsOperation],
 	},
 	{
 		name: 'Fee',
 		value: 'fee',
 		description: 'The platform fee in percent',
-		operations: [getFee, updateFee],
+		operations: [getFeeOperation, updateFeeOperation],
 	},
 	{
 		name: 'Payout Destination',
 		value: 'payoutDestination',
 		description: 'Where payouts of the partner treasury go',
-		operations: [setPayoutDestination],
+		operations: [setPayoutDestinationOperation],
 	},
-	{ name: 'User', value: 'user', description: 'Wallets of your users', operations: [createUser] },
+	{
+		name: 'User',
+		value: 'user',
+		description: 'Wallets of your users',
+		operations: [createUserOperation],
+	},
 	{
 		name: 'Webhook',
 		value: 'webhook',
 		description: 'The address that receives events',
-		operations: [setWebhook],
+		operations: [setWebhookOperation],
 	},
 ];
 

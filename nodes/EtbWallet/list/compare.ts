@@ -6,18 +6,26 @@ import { dayMs, localTime } from './period';
 import type { ListSettings } from './listSettings';
 import { othersFinder } from './othersFinder';
 import { isPaid, type History, type Known } from './known';
-import { latelyDays, remark, remarkIf, type Remark } from './remarks';
+import { latelyDays, remark, remarkIf, type Remark, type RemarkCode } from './remarks';
 import type { Person, ReadRow } from './rows';
 
 const comparableEmail = (text: string): string => (text.includes('@') ? comparableText(text) : '');
 
-/** The fields of a person that are compared, each in its comparable form. An empty form is equal to none. */
-const fields = [
+/**
+ * The fields of a person that are compared, each in its comparable form. An empty form is equal to none.
+ * `same`: the remark on a value that only one person should have.
+ */
+const fields: ReadonlyArray<{
+	field: 'name' | 'phone' | 'userId' | 'email';
+	formOf: (text: string) => string;
+	changed: RemarkCode;
+	same?: RemarkCode;
+}> = [
 	{ field: 'name', formOf: comparableText, changed: 'changedName', same: 'sameName' },
 	{ field: 'phone', formOf: comparablePhone, changed: 'changedPhone', same: 'samePhone' },
 	{ field: 'userId', formOf: comparableText, changed: 'changedWallet', same: 'sameWallet' },
 	{ field: 'email', formOf: comparableEmail, changed: 'changedEmail', same: 'sameEmail' },
-] as const;
+];
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
@@ -155,7 +163,7 @@ function sharedFieldFinder(people: readonly Person[]): (person: Person) => Remar
 			numbered.map((each) => ({ form: formOf(each[field]), id: each.key, name: each.employee })),
 		);
 		return (person: Person): Remark[] =>
-			remarkIf(same, othersLike(formOf(person[field]), person.key));
+			same ? remarkIf(same, othersLike(formOf(person[field]), person.key)) : [];
 	});
 	return (person) => finders.flatMap((find) => find(person));
 }

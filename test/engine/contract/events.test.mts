@@ -1,4 +1,7 @@
-/** The event table of the service document §6: what starts a workflow, and what never does. Bodies that are no event: `test/engine/trigger.test.mts`. */
+/**
+ * The event table of the service document §6: what starts a workflow, and what never does. Bodies that are no
+ * event: `test/engine/trigger.test.mts`.
+ */
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { eventOptions } from '../../../nodes/EtbWalletTrigger/event.ts';

@@ -72,6 +72,8 @@ test.each([
 		'whether users or disbursements can be read or listed',
 		/^GET \/(?:users|disburse)/,
 	],
+	['docs/architecture.md', 'and no way to look one up', /^GET \/disburse/],
+	['docs/events.md', 'ask the partner service by the `txHash`', /^GET \/disburse/],
 	['README.md', 'whether an *unknown* payment was made: a person asks', /^GET \/disburse/],
 	['docs/events.md', 'shows no way to read or remove it', /^(?:GET|DELETE) \/webhook/],
 	['docs/architecture.md', 'shows no way to read or remove it', /^(?:GET|DELETE) \/webhook/],

@@ -1,6 +1,6 @@
 /**
- * The output schemas say what the nodes really output; `npm run schemas` writes them by this test. The engine tests hold all
- * of their outputs against them.
+ * The output schemas say what the nodes really output; `npm run schemas` writes them by this test. The engine
+ * tests hold all of their outputs against them.
  */
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,4 +1,7 @@
-/** one-workflow-that-pays.json in the real n8n, called by several workflows: each person is paid once, with a true result and a row in the register. */
+/**
+ * one-workflow-that-pays.json in the real n8n, called by several workflows: each person is paid once, with a
+ * true result and a row in the register.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';

@@ -1,4 +1,7 @@
-/** payroll-from-a-file.json in the real n8n: nobody is paid unapproved, nobody twice, and everybody at the page reads what happened. */
+/**
+ * payroll-from-a-file.json in the real n8n: nobody is paid unapproved, nobody twice, and everybody at the page
+ * reads what happened.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FormVisitor, type Upload } from '../../support/form-visitor.mts';

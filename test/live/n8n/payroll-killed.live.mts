@@ -1,4 +1,7 @@
-/** payroll-from-a-file.json in an n8n that is killed while it pays, and while another page waits: the rest is paid, once. */
+/**
+ * payroll-from-a-file.json in an n8n that is killed while it pays, and while another page waits: the rest is
+ * paid, once.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -49,7 +49,8 @@ for (const acknowledge of ['onReceived', 'lastNode']) {
 			assert.deepEqual(new Set(timesOf(settled)), new Set([1]));
 			assert.equal(timesOf(settled).length, settled.length);
 			assert.equal(inFlight.size, limit);
-			// With `lastNode` the service gets its answer at the end, so it sends an event again whose workflow was cut off.
+			// With `lastNode` the service gets its answer at the end, so it sends an event again whose workflow
+			// was cut off.
 			const most = acknowledge === 'lastNode' ? 2 : 1;
 			assert.deepEqual(new Set(timesOf([...inFlight])), new Set([most]));
 		});

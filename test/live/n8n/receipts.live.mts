@@ -1,4 +1,7 @@
-/** receipt-to-payee.json in the real n8n: one message for each payment, in two languages, with the date in both calendars. */
+/**
+ * receipt-to-payee.json in the real n8n: one message for each payment, in two languages, with the date in both
+ * calendars.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';

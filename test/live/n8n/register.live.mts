@@ -1,4 +1,7 @@
-/** The register, the data table "ETB payments": a table of an earlier version, and two workflows with the same people at once. */
+/**
+ * The register, the data table "ETB payments": a table of an earlier version, and two workflows with the same
+ * people at once.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { readExample, tablesOf } from '../../../demo/examples.mts';

@@ -1,4 +1,7 @@
-/** Only the mode Pay pays: settling and evaluations send nothing, for each way in which n8n runs the node. In the real n8n. */
+/**
+ * Only the mode Pay pays: settling and evaluations send nothing, for each way in which n8n runs the node. In the
+ * real n8n.
+ */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
@@ -71,7 +74,10 @@ async function add(name: string, rows: Row[], flow: Flow = {}): Promise<string> 
 const run = async (id: string): Promise<Execution> =>
 	await lab.api.endedExecution(await lab.api.run(id, START), 120_000);
 
-/** A workflow in which the payment of the first row is unknown, and was not made, and its node is left on Settle Unknown. */
+/**
+ * A workflow in which the payment of the first row is unknown, and was not made, and its node is left on Settle
+ * Unknown.
+ */
 async function leftOnSettling(name: string, rows: Row[], flow: Flow): Promise<string> {
 	const { toUserId, reference } = rowAt(rows, 0);
 	const id = await add(name, rows, flow);

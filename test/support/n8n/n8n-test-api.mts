@@ -52,7 +52,10 @@ export class N8nTestApi extends N8nApi {
 		return member;
 	}
 
-	/** "Install" under Settings > Community nodes: from the package registry, the newest unless `name` ends in a version. */
+	/**
+	 * "Install" under Settings > Community nodes: from the package registry, the newest unless `name` ends in a
+	 * version.
+	 */
 	async installCommunityPackage(name: string): Promise<CommunityPackage> {
 		return await this.request('POST', '/rest/community-packages', CommunityPackage, { name });
 	}

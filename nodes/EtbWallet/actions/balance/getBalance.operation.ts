@@ -3,7 +3,7 @@ import { balanceRequest } from '../../../shared/service/request';
 import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 1 of the service document §4. */
-export const getBalance: Operation = {
+export const getBalanceOperation: Operation = {
 	menuEntry: {
 		name: 'Get',
 		value: 'get',

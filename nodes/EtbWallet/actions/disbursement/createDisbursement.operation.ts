@@ -74,7 +74,7 @@ const options: INodeProperties[] = [
 ];
 
 /** Endpoint 7 of the service document §4. */
-export const createDisbursement: Operation = {
+export const createDisbursementOperation: Operation = {
 	menuEntry: {
 		name: 'Create',
 		value: 'create',

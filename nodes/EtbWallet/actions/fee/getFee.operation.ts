@@ -2,7 +2,7 @@
 import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 2 of the service document §4. */
-export const getFee: Operation = {
+export const getFeeOperation: Operation = {
 	menuEntry: {
 		name: 'Get',
 		value: 'get',

@@ -4,7 +4,7 @@ import { fieldError } from '../../../shared/invalidValue';
 import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 3 of the service document §4. */
-export const updateFee: Operation = {
+export const updateFeeOperation: Operation = {
 	menuEntry: {
 		name: 'Update',
 		value: 'update',

@@ -4,7 +4,7 @@ import { property } from '../../../shared/unknownValues';
 import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 5 of the service document §4. It does not show the fields of a bank account. */
-export const setPayoutDestination: Operation = {
+export const setPayoutDestinationOperation: Operation = {
 	menuEntry: {
 		name: 'Set',
 		value: 'set',

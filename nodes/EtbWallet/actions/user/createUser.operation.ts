@@ -11,7 +11,7 @@ const remedies: Remedies = {
  * Endpoint 6 of the service document §4. The email may be left out, because the document does not show
  * whether it is needed.
  */
-export const createUser: Operation = {
+export const createUserOperation: Operation = {
 	menuEntry: {
 		name: 'Create',
 		value: 'create',

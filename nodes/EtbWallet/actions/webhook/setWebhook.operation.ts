@@ -4,7 +4,7 @@ import { webhookUrl } from '../../../shared/url';
 import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 4 of the service document §4. */
-export const setWebhook: Operation = {
+export const setWebhookOperation: Operation = {
 	menuEntry: {
 		name: 'Set',
 		value: 'set',
