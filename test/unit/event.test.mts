@@ -28,6 +28,15 @@ test.each<[what: string, different: number, ...sent: string[]]>([
 		transfer('1', ',"timestamp":"2026-11-21T10:00:30Z","attempt":2'),
 	],
 	[
+		'a transfer is the same by its id, also without a transaction or with another one',
+		2,
+		...['{"id":"1"}', '{"id":"1","txHash":"0x2"}', '{"id":7}'].flatMap((data) =>
+			[0, 30].map((second) =>
+				paid(data, second).replace('disburse.completed', 'transfer.completed'),
+			),
+		),
+	],
+	[
 		'other events with one data.id are different events: it may name a user',
 		2,
 		...['0x1', '0x2'].map((hash) => paid(`{"id":"user-1","txHash":"${hash}"}`)),
