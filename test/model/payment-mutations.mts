@@ -255,6 +255,18 @@ export const mutations: Mutation[] = [
 		'A success for another user counts': [': !isSame(value, each),', ': false,'],
 		'A refusal with a hash counts': ['!isFieldOfRefusal(name, sent) || ', ''],
 	}),
+	...inFile(`${paying}/disburse.ts`, {
+		'A run above its maximum is sent': [
+			'if (limit === undefined || !isAbove(total, limit)) return undefined;',
+			'if (limit === undefined || isAbove(total, limit)) return undefined;',
+		],
+	}),
+	...inFile(`${paying}/payment.ts`, {
+		'A payment above its maximum is sent': [
+			'if (maxAmount === undefined || !isAbove(amount, maxAmount)) return;',
+			'if (maxAmount === undefined || isAbove(amount, maxAmount)) return;',
+		],
+	}),
 	...inFile(`${shared}/service/attempt.ts`, {
 		'An attempt does not end by the clock: dripping answers never do': [
 			'const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);',

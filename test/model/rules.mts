@@ -203,6 +203,10 @@ export function newJudge(
 		const afterStop = own.filter(({ leftAt }) => leftAt > stoppedAt);
 		if (afterStop.length > plan.concurrency)
 			broken(`${name} sends ${afterStop.length} payments after Stop`);
+		const amounts = new Map([...own, sent].map((each) => [each.key, each.amountEtb]));
+		const total = [...amounts.values()].reduce((sum, amount) => sum + amount, 0);
+		if (sent.amountEtb > (plan.maxAmountEtb ?? Infinity) || total > (plan.maxTotalEtb ?? Infinity))
+			broken(`${name} sends ${sent.amountEtb} ETB, in all ${total} ETB, above a maximum`);
 		if (plan.does !== 'pay') broken(`the ${plan.does} run ${name} pays ${sent.toUserId}`);
 		const paidAt = forEver.get(`${sent.key} ${sent.toUserId} ${sent.amountEtb}`) ?? Infinity;
 		if (sent.grounds.reservedAt > paidAt)

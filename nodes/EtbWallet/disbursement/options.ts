@@ -14,7 +14,7 @@ import {
 import { sameForAll, type ParameterReader } from '../parameters';
 import { maxTimeoutMs } from './paymentRecord';
 
-/** The aims that a run can have. Only `pay` sends. */
+/** The values of *Mode*. Only `pay` sends. */
 const modes = ['pay', 'dryRun', 'settle'] as const;
 export type Mode = (typeof modes)[number];
 
