@@ -48,8 +48,7 @@ const undecidedPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
 /**
  * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4
  * endpoints 6 and 7) is never repeated once it may have been carried out. A payment is done only with a
- * proof: a success status but for those that leave it open, `success: true` and a `txHash` (§2, Disbursement
- * result), and nothing in the answer that contradicts it. It is refused only by a status of a refusal, or
+ * proof: a success status but for those that leave it open, `success: true` and a `txHash` (§2, Disbursement), and nothing in the answer that contradicts it. It is refused only by a status of a refusal, or
  * `success: false`, and a body that has nothing but the fields of a refusal (§7 does not show which).
  */
 export function judge(request: RequestTraits, attempt: Attempt): Judgement {

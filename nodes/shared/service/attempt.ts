@@ -119,9 +119,13 @@ async function bodyText(body: unknown, signal: AbortSignal): Promise<string | un
 
 /** Codes of a certificate that is not trusted. A repetition gets the same certificate. */
 export const certificateCodes: ReadonlySet<unknown> = new Set([
-	...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID'],
-	...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN'],
-	...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+	'CERT_HAS_EXPIRED',
+	'CERT_NOT_YET_VALID',
+	'ERR_TLS_CERT_ALTNAME_INVALID',
+	'DEPTH_ZERO_SELF_SIGNED_CERT',
+	'SELF_SIGNED_CERT_IN_CHAIN',
+	'UNABLE_TO_GET_ISSUER_CERT',
+	'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 	'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
@@ -130,7 +134,10 @@ export const certificateCodes: ReadonlySet<unknown> = new Set([
  * handshake that fails (EPROTO). After the handshake TLS fails with ERR_SSL_….
  */
 const codesBeforeSending: ReadonlySet<unknown> = new Set([
-	...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EPROTO'],
+	'ECONNREFUSED',
+	'ENOTFOUND',
+	'EAI_AGAIN',
+	'EPROTO',
 	...certificateCodes,
 ]);
 

@@ -108,7 +108,15 @@ const denialsOfPayment: Rule[] = [
 	[RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${openWords})`, 'is'), nonEmpty],
 	// The answer of an earlier payment, of a test, of a payment that somebody has to approve, or that came back.
 	[
-		/(?:^|[._]|is)(?:replay(?:ed)?|idempotent|cached|existing|sandbox|mock|demo|draft|test(?:_?mode)?|validate_?only|voided|returned|bounced|charge_?back|blocked|frozen|held|stuck|dropped|(?:approval|signature|action|otp)s?_?required)$/i,
+		RegExp(
+			`(?:^|[._]|is)(?:${[
+				'replay(?:ed)?|idempotent|cached|existing',
+				'sandbox|mock|demo|draft|test(?:_?mode)?|validate_?only',
+				'(?:approval|signature|action|otp)s?_?required|blocked|frozen|held|stuck|dropped',
+				'voided|returned|bounced|charge_?back',
+			].join('|')})$`,
+			'i',
+		),
 		/^(?:true|1|yes)$/i,
 	],
 	[/(?:^|\.)(?:type|level|severity)$/i, /^(?:err|fatal)/i],
@@ -116,19 +124,50 @@ const denialsOfPayment: Rule[] = [
 	[
 		/^(?!.*url$)/is,
 		RegExp(
-			`^(?!https?:).*(?:${failureWords}|${openWords}|${negatedParticiple}|did(?: not|n't) go|bounced|\\botp\\b|needs \\d|proposed|not answer|replay|payment initiated|nothing was|no transfer|returned (?:to|by)|not found|held by|dropped|out of gas|will be (?:sent|paid|processed|transferred)|needs approval|draft|voided|charged ?back)`,
+			`^(?!https?:).*(?:${[
+				failureWords,
+				openWords,
+				negatedParticiple,
+				"did(?: not|n't) go|nothing was|no transfer|not found|not answer|dropped|out of gas",
+				'payment initiated|will be (?:sent|paid|processed|transferred)|proposed|draft|held by',
+				'needs approval|needs \\d|\\botp\\b',
+				'returned (?:to|by)|bounced|voided|charged ?back|replay',
+			].join('|')})`,
 			'is',
 		),
 	],
 ];
 
-/** The fields of a refusal of a payment that say why. */
-const reasonNames =
-	/^(?:|errors?|(?:error_?|status_?|response_?|result_?)?(?:message|msg)|(?:response|result)_?desc|details?|(?:error_?)?description|reason|title|hint|non_field_errors)$/i;
+/** A pattern for a name that is one of these, whatever its case. */
+function wholeName(names: string[]): RegExp {
+	return RegExp(`^(?:${names.join('|')})$`, 'i');
+}
+
+/**
+ * The fields of a refusal of a payment that say why. They can decide about money, so they are more than the
+ * `usualNames` of `reason.ts`, which only choose the words to show.
+ */
+const refusalReasonNames = wholeName([
+	'',
+	'errors?|(?:error_?|status_?|response_?|result_?)?(?:message|msg)',
+	'(?:response|result)_?desc|details?|(?:error_?)?description',
+	'reason|title|hint|non_field_errors',
+]);
 
 /** The other fields of a refusal, beside those that were sent. */
-const refusalNames =
-	/^(?:success|ok|(?:http_?)?status|name|(?:error_?|status_?|response_?|result_?)?(?:code|type)|fields?|param|path|loc|pointer|source|target|input|method|\w{0,20}_?url|help|instance|timestamp|(?:request|trace|correlation)_?id|(?:to_?)?user_?id|amount(?:_?etb)?|currency|shortfall|(?:available|current|treasury|account|wallet)?_?balance|available|requested(?:_?amount)?|required(?:_?amount)?|(?:\w{1,20}_?)?(?:limit|min|max)|retry_?after|remaining|reset|ctx|[gl][te]|limit_value|location|property|issues|expected|received|(?:api_?)?version)$/i;
+const refusalNames = wholeName([
+	// The result.
+	'success|ok|(?:http_?)?status|name|(?:error_?|status_?|response_?|result_?)?(?:code|type)',
+	// The field that is wrong, and its limits.
+	'fields?|param|path|loc|pointer|source|target|input|location|property|issues|expected|received',
+	'ctx|[gl][te]|limit_value|(?:\\w{1,20}_?)?(?:limit|min|max)',
+	// The request.
+	'method|\\w{0,20}_?url|help|instance|timestamp|(?:request|trace|correlation)_?id|(?:api_?)?version',
+	'retry_?after|remaining|reset',
+	// The payment, and the money that is missing.
+	'(?:to_?)?user_?id|amount(?:_?etb)?|currency|shortfall|requested(?:_?amount)?|required(?:_?amount)?',
+	'available|(?:available|current|treasury|account|wallet)?_?balance',
+]);
 
 /** The values that these fields have to have in a refusal. */
 const refusalValues: Rule[] = [
@@ -174,10 +213,10 @@ export function contradictionOfRefusal(
 	const fields = fieldsIn(body ?? (isPage ? text.replace(/<[^<>]*>/g, ' ') : text));
 	const leaves = new Map([...fields.keys()].map((name) => [name, name.split('.').at(-1) ?? '']));
 	const needsReason = statusesNeedingReason.has(status) && !hasSuccess(body, false);
-	const hasReason = [...leaves.values()].some((leaf) => reasonNames.test(leaf));
+	const hasReason = [...leaves.values()].some((leaf) => refusalReasonNames.test(leaf));
 	for (const [name, values] of fields) {
 		const leaf = leaves.get(name) ?? '';
-		const isReason = needsReason && (hasReason ? reasonNames : /code$/i).test(leaf);
+		const isReason = needsReason && (hasReason ? refusalReasonNames : /code$/i).test(leaf);
 		const isOpen = (value: string): boolean => {
 			const words = value.replace(/[\s_]+/g, ' ');
 			return (
@@ -195,7 +234,7 @@ export function contradictionOfRefusal(
 
 function isFieldOfRefusal(name: string, sent: IDataObject): boolean {
 	const isKnown = (part: string): boolean =>
-		reasonNames.test(part) || refusalNames.test(part) || Object.hasOwn(sent, part);
+		refusalReasonNames.test(part) || refusalNames.test(part) || Object.hasOwn(sent, part);
 	const parts = name.split('.');
 	return parts.every(
 		(part, index) => isKnown(part) || (part === 'data' && index < parts.length - 1),

@@ -26,7 +26,7 @@ export interface ServiceFailure extends Failure {
 }
 
 interface Explanation {
-	problem: string;
+	cause: string;
 	remedy: string;
 }
 
@@ -34,32 +34,32 @@ const refused = 'The service refused the request';
 const serviceFailed = 'The service failed';
 const runLater = 'Wait a while, then run the workflow again.';
 const stoppedWaiting: Explanation = {
-	problem: 'The service, or a proxy before it, stopped waiting',
+	cause: 'The service, or a proxy before it, stopped waiting',
 	remedy: runLater,
 };
 
 const explanations: Readonly<Record<number, Explanation>> = {
 	401: {
-		problem: 'The service does not accept the API key',
+		cause: 'The service does not accept the API key',
 		remedy: 'Check the API key in the ETB Wallet API credential.',
 	},
-	402: { problem: refused, remedy: 'Check the treasury balance.' },
+	402: { cause: refused, remedy: 'Check the treasury balance.' },
 	403: {
-		problem: 'The API key is not allowed to do this',
+		cause: 'The API key is not allowed to do this',
 		remedy: 'Ask the partner service which permissions the API key needs.',
 	},
 	404: {
-		problem: 'The service did not find what was asked for',
+		cause: 'The service did not find what was asked for',
 		remedy:
 			'Check the identifiers that were sent, and the Base URL in the ETB Wallet API credential.',
 	},
 	408: stoppedWaiting,
 	409: {
-		problem: 'The service reports a conflict',
+		cause: 'The service reports a conflict',
 		remedy: 'It may exist already. Check before sending it again.',
 	},
 	429: {
-		problem: 'The service is receiving too many requests',
+		cause: 'The service is receiving too many requests',
 		remedy: 'Wait, then run the workflow again, with fewer items at a time.',
 	},
 	499: stoppedWaiting,
@@ -68,17 +68,17 @@ const explanations: Readonly<Record<number, Explanation>> = {
 function explanationOf(status: number, verdict: ServiceFailure['verdict']): Explanation {
 	const known = explanations[status];
 	if (known) return known;
-	if (status >= 500) return { problem: serviceFailed, remedy: runLater };
+	if (status >= 500) return { cause: serviceFailed, remedy: runLater };
 	if (status >= 300 && status < 400) {
 		return {
-			problem:
+			cause:
 				'The service answered with a redirect, which is not followed so that the API key stays with the service',
 			remedy: 'Check the Base URL in the ETB Wallet API credential.',
 		};
 	}
 	if (verdict === 'unknown')
-		return { problem: 'The answer leaves open whether it was done', remedy: runLater };
-	return { problem: refused, remedy: 'Check the values that were sent.' };
+		return { cause: 'The answer leaves open whether it was done', remedy: runLater };
+	return { cause: refused, remedy: 'Check the values that were sent.' };
 }
 
 const checkAddress =
@@ -108,7 +108,7 @@ export function describeFailure(
 	const hide = (text: string): string => hideSecrets(text, account);
 	const shown =
 		problem === undefined
-			? `${explanation.problem} (${status})`
+			? `${explanation.cause} (${status})`
 			: shortLine(`The service answered ${status} ${problem}`, hide);
 	const remedy =
 		request.remedies?.[status] ?? (problem === undefined ? explanation.remedy : checkRequest);

@@ -1,5 +1,5 @@
 /** Messages, and unusual remedies, for attempts without an answer, by the code of the error. */
-import { stopped, timedOut, tooLarge } from './attempt';
+import { certificateCodes, stopped, timedOut, tooLarge } from './attempt';
 
 type Cause = [why: string, remedy?: string];
 
@@ -7,6 +7,7 @@ const expired: Cause = [
 	'its certificate is out of date',
 	'Ask the partner service for a new certificate, and check the clock of n8n’s machine.',
 ];
+/** The cause of every other code of a certificate. */
 const untrusted: Cause = [
 	'its certificate is self-signed, or an authority made it that n8n does not know',
 	'Ask the partner service to send its whole chain of certificates. If this service is the right one, put the certificate that signed its own into a file, name that file in the environment variable NODE_EXTRA_CA_CERTS of n8n, and start n8n again.',
@@ -17,13 +18,9 @@ export const causesOfNoAnswer = new Map<unknown, Cause>([
 	['ENOTFOUND', ['the host name is not known']],
 	['EAI_AGAIN', ['the host name could not be looked up']],
 	['EPROTO', ['it does not speak https, or not a version that n8n speaks']],
+	...[...certificateCodes].map((code): [unknown, Cause] => [code, untrusted]),
 	['CERT_HAS_EXPIRED', expired],
 	['CERT_NOT_YET_VALID', expired],
-	['DEPTH_ZERO_SELF_SIGNED_CERT', untrusted],
-	['SELF_SIGNED_CERT_IN_CHAIN', untrusted],
-	['UNABLE_TO_GET_ISSUER_CERT', untrusted],
-	['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', untrusted],
-	['UNABLE_TO_VERIFY_LEAF_SIGNATURE', untrusted],
 	[
 		'ERR_TLS_CERT_ALTNAME_INVALID',
 		[

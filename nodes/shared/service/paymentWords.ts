@@ -3,9 +3,12 @@
  * leads to the rules that decided:
  *
  * - "with words that leave open", "with a … that leaves open": `openPaymentPatterns` and `refusalWords` here,
- *   `refusalNames`, `reasonNames` and `refusalValues` in `contradiction.ts`
+ *   `refusalNames`, `refusalReasonNames` and `refusalValues` in `contradiction.ts`
  * - "with …: …" after a success status: `successWords` here, `denials` and `denialsOfPayment` there
  * - "with a txHash that is no proof": `transactionHash` here
+ *
+ * `failureWords` and `openWords` are parts of several of these rules, and of `transactionHash`: a new word has to
+ * fit all of them.
  *
  * A payment that is wrongly *unknown* waits for a person. One that is wrongly *not paid* can be paid twice, and
  * one that is wrongly *paid* is never paid.
@@ -57,7 +60,7 @@ const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[
 ].join('|')})\\b`;
 
 /** Words of a failure that can also follow a payment, by their meaning. */
-const failureBehind = Object.values({
+const failuresAfterPayment = Object.values({
 	/** The service gave up waiting, or trying again. */
 	gaveUp: [
 		'deadline|retried|retrying|no response|not respond|not answer|took too long|too long for|time ?limit|\\bpoll|retries',
@@ -124,7 +127,7 @@ const failureBehind = Object.values({
 export const openPaymentPatterns = [
 	openWords,
 	madeWords,
-	failureBehind,
+	failuresAfterPayment,
 	// Another answer that is quoted: JSON, XML, or names with values.
 	`[{}]|<[a-z!/?]|["'’”] ?:|(?:status|state|stage|phase|outcome|result|success|hash)\\w{0,20} ?[:=]`,
 	'\\b(?:0x)?[0-9a-f]{64}\\b',

@@ -29,7 +29,8 @@ function textOfPage(page: string): string {
 	return title ?? page.replace(/<[^<>]*>/g, ' ');
 }
 
-const reasonKeys = [
+/** The names under which services usually give a reason, the most telling first. */
+const usualNames = [
 	'message',
 	'error',
 	'errors',
@@ -45,7 +46,7 @@ function reasonOf(value: unknown): string {
 	if (typeof value === 'string') return value;
 	if (!isObject(value)) return '';
 	const reasons = new Map(Object.entries(value).map(([name, part]) => [name, reasonOf(part)]));
-	const usual = reasonKeys.map((key) => reasons.get(key) ?? '').find((reason) => reason !== '');
+	const usual = usualNames.map((key) => reasons.get(key) ?? '').find((reason) => reason !== '');
 	if (usual === undefined || Array.isArray(value)) {
 		return [...reasons]
 			.filter(([, reason]) => reason !== '')

@@ -49,10 +49,10 @@ export async function attemptWithRetries(
 		const last = await attempt();
 		const judgement = judge(request, last);
 		// A refusal of the last attempt does not show that an earlier one was not carried out.
-		const mayBeDoneBefore = mayBeDone && judgement.verdict === 'notDone';
+		const isRefusedAfterDoubt = mayBeDone && judgement.verdict === 'notDone';
 		const judged: JudgedCall = {
 			last,
-			judgement: mayBeDoneBefore
+			judgement: isRefusedAfterDoubt
 				? { ...judgement, verdict: 'unknown', code: 'unclear' }
 				: judgement,
 			attempts,
