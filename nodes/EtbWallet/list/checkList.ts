@@ -8,8 +8,8 @@ import { textOf } from './spreadsheet';
 import { remarkFinder } from './compare';
 import { othersFinder } from './othersFinder';
 import { readList, type Column, type HeadingOf } from './readList';
-import { historyFinder, paymentsIn, peopleIn, referenceOf } from './known';
-import type { History, Known, RegisteredPayment } from './known';
+import { historyFinder, paymentsIn, peopleIn, referenceOf } from './history';
+import type { History, Known, RegisteredPayment } from './history';
 import { remark, type Remark } from './remarks';
 import { readRow, type Person, type ReadRow } from './rows';
 
@@ -31,7 +31,7 @@ export interface CheckedRow
 	problem: string;
 	remarks: Remark[];
 	reference?: string;
-	/** Only with at least one of the two tables. */
+	/** Only with at least one of the two tables, and an employee number that can be read. */
 	known?: 'new' | 'changed' | 'same';
 	/** The last payment for the same purpose. */
 	lastTime?: ReturnType<typeof registeredFields>;

@@ -5,7 +5,7 @@ import { comparablePhone } from './employeeNumber';
 import { dayMs, localTime } from './period';
 import type { ListSettings } from './listSettings';
 import { othersFinder } from './othersFinder';
-import { isPaid, type History, type Known } from './known';
+import { isPaid, type History, type Known } from './history';
 import { latelyDays, remark, remarkIf, type Remark, type RemarkCode } from './remarks';
 import type { Person, ReadRow } from './rows';
 
@@ -85,7 +85,8 @@ const isSameAmount = (one = NaN, other = NaN): boolean => Math.abs(one - other) 
 /** @param when the time of `known`, such as `last time (2026-10)` */
 function differences(person: Person, known: Person | undefined, when: string, withAmount = true) {
 	if (known === undefined) return [];
-	const [amount = 0, was = 0] = [person.amountEtb, known.amountEtb];
+	const { amountEtb: amount = 0 } = person;
+	const { amountEtb: was = 0 } = known;
 	const isOther = withAmount && amount > 0 && was > 0 && !isSameAmount(amount, was);
 	const percent = ((amount / was - 1) * 100).toFixed(1).replace(/^(?=\d)/, '+');
 	const others = fields.flatMap(({ field, formOf, changed }) => {

@@ -10,11 +10,14 @@ import {
 } from './spreadsheet';
 import { messageOf } from '../../shared/unknownValues';
 
-/** The columns of each list. Upper case, blanks and signs do not count, so `Amount (ETB)` is `amountEtb`. */
+/** The columns that a list must have. */
 export const requiredColumns = ['employee', 'name', 'amountEtb'] as const;
 /** The columns that a list may have. */
 export const optionalColumns = ['userId', 'email', 'phone'] as const;
-/** All columns that are read. A list with a column period is checked for another period. */
+/**
+ * All columns that are read. Upper case, blanks and signs of a heading do not count, so `Amount (ETB)` is
+ * `amountEtb`. A list with a column period is checked for another period.
+ */
 export const columnNames = [...requiredColumns, ...optionalColumns, 'period'] as const;
 export type Column = (typeof columnNames)[number];
 

@@ -3,7 +3,10 @@
 /** The number of days for which a payment to the same person is worth a remark. */
 export const latelyDays = 10;
 
-/** Remarks on rows, for the person who approves the list. docs/operations.md has the same table. */
+/**
+ * Remarks on rows, for the person who approves the list. docs/operations.md has the same table. The output
+ * `known` is `new` with the code `new`, and `changed` with a code that begins with `changed`.
+ */
 export const remarkCodes = {
 	rounded: 'Rounded to two decimals',
 	numberIsDay: 'The spreadsheet may have changed the number',

@@ -45,8 +45,8 @@ export const personIn = (row: unknown): Person => ({
 
 type Reader = (cell: unknown, field: string, now: Date) => Partial<Person> & { remarks?: Remark[] };
 
-/** The columns that are read. An invisible character is a problem where it is sent, or changes an amount. */
-const readers: Array<{ column: Column; isSent: boolean; read: Reader }> = [
+/** The columns that are checked. An invisible character is a problem where it is sent, or changes an amount. */
+const checkedColumns: Array<{ column: Column; isSent: boolean; read: Reader }> = [
 	{ column: 'employee', isSent: false, read: employeeIn },
 	{ column: 'name', isSent: false, read: nameIn },
 	{ column: 'userId', isSent: true, read: () => ({}) },
@@ -78,9 +78,10 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 	};
 	const problems = [problemOfKind[kind]];
 	const remarks = kind === 'total' ? [remark('total')] : [];
-	for (const { column, isSent, read } of kind === 'person' ? readers : []) {
+	for (const { column, isSent, read } of kind === 'person' ? checkedColumns : []) {
 		try {
-			const [cell, field] = [cells[column], headingOf(column)];
+			const cell = cells[column];
+			const field = headingOf(column);
 			requireVisibleText(cell, field, isSent);
 			const { remarks: more = [], ...facts } = read(cell, field, now);
 			Object.assign(person, facts);

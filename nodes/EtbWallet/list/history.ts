@@ -117,7 +117,8 @@ const isUnknown = ({ outcome }: RegisteredPayment): boolean => outcome === 'unkn
 
 /** Sorts by period, and in a period by time. */
 function byPeriod(one: RegisteredPayment, other: RegisteredPayment): number {
-	const [first, second] = [one.period + one.paidAt, other.period + other.paidAt];
+	const first = one.period + one.paidAt;
+	const second = other.period + other.paidAt;
 	return first === second ? 0 : first < second ? -1 : 1;
 }
 
