@@ -20,7 +20,7 @@ export interface Account {
 	/** The secret that is also accepted while a person replaces it. Empty if there is none. */
 	previousWebhookSecret: string;
 	allowInsecureHttp: boolean;
-	/** n8n's request helper would load and decrypt the credential for each request without this. */
+	/** The decrypted credential, for n8n's request helper. */
 	credentialsDecrypted: ICredentialsDecrypted;
 }
 

@@ -112,8 +112,8 @@ const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 export interface Tries<Ended> {
 	/** The results that must not be repeated, by item index. */
 	results: Map<number, Ended>;
-	/** The error of an earlier try whose mode was Settle Unknown. */
-	settleFailure?: { message: string; remedy: string };
+	/** The error of an earlier try that nothing may follow. */
+	failure?: { message: string; remedy: string };
 }
 
 /**

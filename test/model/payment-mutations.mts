@@ -182,7 +182,7 @@ export const mutations: Mutation[] = [
 			'(true)',
 		],
 		'Settling: Retry On Fail settles again': [
-			'if (tries.settleFailure !== undefined)',
+			'if (tries.failure !== undefined)',
 			'if (false)',
 		],
 	}),

@@ -46,7 +46,10 @@ export const codesOfRecord: ReadonlySet<Code> = new Set<Code>([
 	'inFlight',
 ]);
 
-/** Codes of an item that is wrong by itself, before anything is sent. */
+/**
+ * Codes of an item whose own fields stop it before anything is sent. `aboveMaximum` is also the code of a run
+ * whose sum is too large; `reportRefusal` gives it to each item.
+ */
 export const codesOfFields: ReadonlySet<Code> = new Set<Code>([
 	'invalid',
 	'sameReference',

@@ -74,28 +74,17 @@ function refusalIfAboveLimit(payments: Payment[], limit?: Decimal): Result | und
 
 /** The refusal of a run if the treasury does not hold what is still to be paid; undefined if it may start. */
 async function refusalIfUncovered(
-	{ context, account, options }: Run,
+	run: Run,
 	record: PaymentRecord,
 	pending: Payment[],
 ): Promise<Result | undefined> {
-	if (!options.checkBalance) return undefined;
-	const limits = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
-	const called = await callService(context, account, balanceRequest, limits);
-	if (!called.ok) {
-		const { message, remedy, httpCode } = called.failure;
-		return notCovered(`The treasury balance could not be read: ${message}`, remedy, httpCode);
-	}
-	const balance = decimalText(called.output.treasuryBalance);
-	if (balance === undefined) {
-		return notCovered(
-			'The service answered without a treasury balance',
-			'Turn off Check Balance First under Options to pay without this check.',
-		);
-	}
+	if (!run.options.checkBalance) return undefined;
+	const balance = await readBalance(run);
+	if (typeof balance !== 'string') return balance;
 	if (!isAbove(totalOf(pending), balance)) return undefined;
 	try {
 		// A run that is done again after a crash needs only what is still to be paid.
-		const states = await statesOfAll(record, pending, options);
+		const states = await statesOfAll(record, pending, run.options);
 		const unused = pending.filter((payment) => states.get(payment) === 'unused');
 		const total = totalOf(unused);
 		if (!isAbove(total, balance)) return undefined;
@@ -106,6 +95,23 @@ async function refusalIfUncovered(
 	} catch (error) {
 		return notRecorded(error);
 	}
+}
+
+/** The treasury balance in ETB, or the refusal if it cannot be read. */
+async function readBalance({ context, account, options }: Run): Promise<Decimal | Result> {
+	const limits = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
+	const called = await callService(context, account, balanceRequest, limits);
+	if (!called.ok) {
+		const { message, remedy, httpCode } = called.failure;
+		return notCovered(`The treasury balance could not be read: ${message}`, remedy, httpCode);
+	}
+	return (
+		decimalText(called.output.treasuryBalance) ??
+		notCovered(
+			'The service answered without a treasury balance',
+			'Turn off Check Balance First under Options to pay without this check.',
+		)
+	);
 }
 
 const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));

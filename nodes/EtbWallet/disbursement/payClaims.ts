@@ -5,7 +5,7 @@ import { isStopped, triesOf } from '../../shared/n8n';
 import type { Operation } from '../operation';
 import { useClaim } from './claims';
 import { readClaimOptions } from './options';
-import { isPayable, readPayee, type Entry } from './payment';
+import { isPayable, readPayeeAndAmount, type Entry } from './payment';
 import { keyOf, requiredReference } from './reference';
 import { loadSettings, readEntries, runOf, reportRefusal, throwIfUnusable } from './run';
 import { sendConcurrently } from './sending';
@@ -25,7 +25,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		entry.result = objection;
 		if (problem !== undefined) throw problem;
 		requireReferenceOfItsOwn(context, entry.itemIndex, firsts);
-		readPayee(read, entry);
+		readPayeeAndAmount(read, entry);
 	};
 	const settings = await loadSettings(context, () => {
 		requireEachOnce(context);

@@ -1,4 +1,7 @@
-/** A payment: an item of a run that pays, what was read of it, and how it ended. */
+/**
+ * The entries of a run that pays: one for each item, with the values that were read and its result. An entry
+ * with a payee and an amount is payable; one with a reference too is a payment.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import { amountInEtb } from '../../shared/amount';
 import { isAbove, type Decimal } from '../../shared/decimal';
@@ -19,7 +22,7 @@ export interface Result {
 	answer?: IDataObject;
 }
 
-/** An item, with what could be read of its payment, and how that ended, once it has. */
+/** An item with the values of its payment that could be read, and with its result at the end. */
 export interface Entry {
 	itemIndex: number;
 	reference?: string;
@@ -65,14 +68,14 @@ export const isFailed = (entry: Entry): entry is EndedEntry =>
 export function readPayment(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
 	entry.reference = requiredReference(read('reference', entry.itemIndex));
 	entry.key = keyOf(entry.reference);
-	readPayee(read, entry, maxAmount);
+	readPayeeAndAmount(read, entry, maxAmount);
 }
 
 /**
  * Reads a person and an amount. An amount above the maximum ends the entry.
  * @throws {InvalidValueError}
  */
-export function readPayee(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
+export function readPayeeAndAmount(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
 	entry.toUserId = requiredText(
 		'To User ID',
 		read('toUserId', entry.itemIndex),

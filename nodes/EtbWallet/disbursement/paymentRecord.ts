@@ -203,7 +203,8 @@ export class PaymentRecord {
 			const settled = new Map<Each, Settled>(states);
 			const withState = (these: Each[], state: ReferenceState): Each[] =>
 				these.filter((each) => states.get(each) === state);
-			const [doubted, unused] = [withState(wasPaid, 'inDoubt'), withState(wasPaid, 'unused')];
+			const doubted = withState(wasPaid, 'inDoubt');
+			const unused = withState(wasPaid, 'unused');
 			for (const each of doubted) settled.set(each, 'settledPaid');
 			for (const each of unused) settled.set(each, 'recordedPaid');
 			await change.write(

@@ -3,14 +3,14 @@ import type { Marks } from '../../shared/record/marks';
 
 /** One change, made under the lock. Marks that it wrote only to ask are removed at its end, in one call. */
 export class RecordChange {
-	private readonly record: Marks;
+	private readonly marks: Marks;
 	/** Whether each mark that was asked for was there. */
 	private readonly answers = new Map<string, boolean>();
 	private readonly toRemove = new Set<string>();
 	private readonly toKeep = new Set<string>();
 
-	constructor(record: Marks) {
-		this.record = record;
+	constructor(marks: Marks) {
+		this.marks = marks;
 	}
 
 	/** @returns those of `marks` that were there before this change */
@@ -33,7 +33,7 @@ export class RecordChange {
 		// removed, the reference would count as unused.
 		for (const mark of toWrite) this.toRemove.delete(mark);
 		const unasked = marks.filter((mark) => !this.answers.has(mark));
-		const before = await this.record.add([...toWrite, ...unasked]);
+		const before = await this.marks.add([...toWrite, ...unasked]);
 		for (const mark of unasked) {
 			this.answers.set(mark, before.has(mark));
 			if (!before.has(mark)) this.toRemove.add(mark);
@@ -53,20 +53,20 @@ export class RecordChange {
 
 	/** Makes a change. One that fails keeps nothing of what it asked for. */
 	static async make<Value>(
-		record: Marks,
+		marks: Marks,
 		work: (change: RecordChange) => Promise<Value>,
 	): Promise<Value> {
-		const change = new RecordChange(record);
+		const change = new RecordChange(marks);
 		let isDone = false;
 		try {
 			const result = await work(change);
-			await record.remove([...change.toRemove]);
+			await marks.remove([...change.toRemove]);
 			isDone = true;
 			return result;
 		} finally {
 			// A mark that stays after a failed removal can only hold back a payment, never cause one.
 			if (!isDone)
-				await record.remove([...change.toRemove, ...change.toKeep]).catch(() => undefined);
+				await marks.remove([...change.toRemove, ...change.toKeep]).catch(() => undefined);
 		}
 	}
 }

@@ -28,13 +28,13 @@ type Settings = { options: RunOptions } & (
 	| { account?: undefined; refusal: Result }
 );
 
-/** @param readOptions throws if they cannot be used */
+/** @param readSettings gives the options, or throws if the run cannot start with its settings */
 export async function loadSettings(
 	context: IExecuteFunctions,
-	readOptions: () => RunOptions,
+	readSettings: () => RunOptions,
 ): Promise<Settings> {
 	try {
-		return { account: await loadAccount(context), options: readOptions() };
+		return { account: await loadAccount(context), options: readSettings() };
 	} catch (error) {
 		return { options: defaultOptions, refusal: refusedAs('settings', error) };
 	}
@@ -45,7 +45,7 @@ const entriesOfEarlierTries = (context: IExecuteFunctions): Map<number, EndedEnt
 	triesOf<EndedEntry>(context).results;
 
 /**
- * Reads and checks the payments of all items; what cannot be used ends as that.
+ * Reads and checks the payments of all items. An item that cannot be used gets the result `invalid`.
  * @param read fills in an entry; with a result, the entry is not sent, whatever else it holds
  * @param check gives a result to an entry that may not be sent; it is called for each entry, also for one
  * that could not be read whole, and first for those of earlier tries. Pay Claims has none: it refuses the

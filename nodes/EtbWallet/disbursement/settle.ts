@@ -65,7 +65,7 @@ export async function settle(
 	// If the first try of Retry On Fail failed at the database, a later one repeats its error and settles
 	// nothing: it could free what was sent since.
 	const tries = triesOf(context);
-	if (tries.settleFailure !== undefined) return notSettled(context, tries.settleFailure);
+	if (tries.failure !== undefined) return notSettled(context, tries.failure);
 	let wasPaid: Named[];
 	let wasNotPaid: Named[];
 	try {
@@ -85,11 +85,11 @@ export async function settle(
 		const record = new PaymentRecord(context, options.timeoutMs);
 		settled = await record.settle(wasPaid, wasNotPaid, onlyOnce);
 	} catch (error) {
-		tries.settleFailure = {
+		tries.failure = {
 			message: 'It is not certain that this was recorded in the database of n8n',
 			remedy: `Nothing was sent. Look with a dry run what this node knows now, and settle again what is still unknown. The database said: ${messageOf(error)}`,
 		};
-		return notSettled(context, tries.settleFailure);
+		return notSettled(context, tries.failure);
 	}
 	addHint(
 		context,

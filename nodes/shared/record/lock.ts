@@ -26,13 +26,13 @@ import { marksOf, type Marks } from './marks';
 const lockMark = 'etb-wallet-lock';
 
 /** A waiting process picks five of these at random, so two processes rarely have the same five. */
-const waitingMarks = Array.from({ length: 200 }, (_, index) => `etb-wallet-waiting-${index}`);
+const waitingMark = (index: number): string => `etb-wallet-waiting-${index}`;
+const waitingMarks = Array.from({ length: 200 }, (_, index) => waitingMark(index));
 const marksPerProcess = 5;
 
 const randomMarks = (): string[] =>
-	Array.from(
-		{ length: marksPerProcess },
-		() => waitingMarks[Math.floor(Math.random() * waitingMarks.length)] ?? lockMark,
+	Array.from({ length: marksPerProcess }, () =>
+		waitingMark(Math.floor(Math.random() * waitingMarks.length)),
 	);
 
 /** The time between two calls that try to acquire the lock, in ms. Between them a waiting process only reads. */

@@ -46,6 +46,7 @@ const options: INodeProperties[] = [
 		displayName: 'Check Balance First',
 		name: 'checkBalance',
 		type: 'boolean',
+		// The value when a person adds the option. A node without the option does not check.
 		default: true,
 		description:
 			'Whether to read the treasury balance before the first payment, and pay nobody if it does not cover what is still to be paid',

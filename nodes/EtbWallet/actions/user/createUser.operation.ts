@@ -42,9 +42,9 @@ export const createUserOperation: Operation = {
 	execute: callForEachItem((read, itemIndex) => {
 		const email = optionalEmail(read('email', itemIndex));
 		return {
+			// A second call could make a second wallet, or fail because of the first.
 			method: 'POST',
 			path: '/users',
-			// A second call could make a second wallet, or fail because of the first.
 			answersWith: 'id',
 			body: {
 				externalId: requiredText(
