@@ -73,7 +73,7 @@ export async function recordIfNew(
 	// A person who chose "Retry execution" wants the event to be handled.
 	if (context.getMode() === 'retry' || outputItems.has(item)) return true;
 	const event = receivedKey(context, key);
-	// This process received the event itself, so no worker of queue mode can update these marks.
+	// If this process received the event itself, no worker of queue mode can update these marks.
 	const isShared = !received.has(event);
 	const tryToUpdate = async (update: MarkUpdate): Promise<ReadonlySet<string>> => {
 		try {
@@ -134,12 +134,12 @@ async function updateMarks(
 	{ add = [], remove = [] }: MarkUpdate,
 	isShared: boolean,
 ): Promise<ReadonlySet<string>> {
-	const record = marksOf(context, 'node');
+	const marks = marksOf(context, 'node');
 	let found: ReadonlySet<string> | undefined;
 	let failure: Error | undefined;
 	const write = async (): Promise<ReadonlySet<string>> => {
-		await record.remove(remove);
-		return await record.add(add, keptMarks);
+		await marks.remove(remove);
+		return await marks.add(add, keptMarks);
 	};
 	const call = async (): Promise<void> => {
 		try {

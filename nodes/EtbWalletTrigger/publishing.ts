@@ -68,6 +68,7 @@ interface StoredData {
 	account?: string | typeof publicationPending | typeof nothingStored;
 }
 
+// n8n stores static data as JSON, which keeps `null`, and drops a key with `undefined`.
 const publicationPending = null;
 const nothingStored = undefined;
 
