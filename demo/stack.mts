@@ -5,7 +5,7 @@ import { ensureN8nInstalled } from './n8n-install.mts';
 import { startN8n, type N8nInstance } from './n8n-process.mts';
 import { installPackage } from './package-tarball.mts';
 
-export interface StackOptions {
+interface StackOptions {
 	/** n8n's user folder; its database, log and the installed package go here. */
 	folder: string;
 	n8nPort: number;

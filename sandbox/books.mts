@@ -7,7 +7,7 @@ import { decimalOf, parseEtb } from './money.mts';
 /** Marker that starts every user id (service document §2, User). */
 export const USER_ID_PREFIX = 'etbw_';
 /** Fee in percent until one is set (service document §2). */
-export const DEFAULT_FEE_PERCENT = 0.25;
+const DEFAULT_FEE_PERCENT = 0.25;
 
 export interface Balance {
 	/** ETB */
@@ -36,7 +36,7 @@ export interface Disbursement {
 	createdAt: number;
 }
 
-export type DeliveryState = 'pending' | 'delivered' | 'failed';
+type DeliveryState = 'pending' | 'delivered' | 'failed';
 
 export interface Attempt {
 	/** ms since the Unix epoch */

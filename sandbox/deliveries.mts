@@ -5,7 +5,7 @@ import type { Clock } from './clock.mts';
 import { signBody } from './signature.mts';
 
 /** Waits before the retries, in ms (service document §6). */
-export const RETRY_DELAYS_MS: readonly number[] = [30_000, 120_000, 480_000];
+const RETRY_DELAYS_MS: readonly number[] = [30_000, 120_000, 480_000];
 /** A receiver that has not answered by then (ms) failed the attempt. */
 export const DELIVERY_TIMEOUT_MS = 10_000;
 // Enough to keep a receiver busy; more would only queue at the receiver and time out there.
@@ -19,7 +19,7 @@ export const exampleEvents = [
 ] as const;
 export type ExampleEvent = (typeof exampleEvents)[number];
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
 	books: Books;
 	clock: Clock;
 	webhookSecret: string;

@@ -77,7 +77,7 @@ export const presets = {
 
 export type PresetName = keyof typeof presets;
 export type FaultRoute = RouteName | '*';
-export type FaultPlan = (request: ReceivedRequest) => Fault | PresetName | undefined;
+type FaultPlan = (request: ReceivedRequest) => Fault | PresetName | undefined;
 
 const isPresetName = (name: string): name is PresetName => Object.hasOwn(presets, name);
 

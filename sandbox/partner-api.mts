@@ -8,7 +8,7 @@ import { parseEtb } from './money.mts';
 import { errorAnswer, errorBody, parseBody, parseJson, Refusal } from './refusal.mts';
 
 /** Path prefix of every endpoint (service document §1). */
-export const PARTNER_PREFIX = '/api/v1/partners';
+const PARTNER_PREFIX = '/api/v1/partners';
 
 /** A request as it arrived at the partner API. */
 export interface ReceivedRequest {
@@ -29,7 +29,7 @@ export interface ReceivedRequest {
 }
 
 /** The parts of the service that the partner API needs. */
-export interface PartnerApiOptions {
+interface PartnerApiOptions {
 	books: Books;
 	faults: Faults;
 	now(): number;

@@ -40,7 +40,7 @@ export interface SandboxOptions {
 }
 
 /** A simulated deposit or transfer and the delivery of its event. */
-export interface Simulated {
+interface Simulated {
 	id: string;
 	/** ETB */
 	amountEtb: number;
@@ -49,7 +49,7 @@ export interface Simulated {
 	deliveryId: string;
 }
 
-export interface SimulationInput {
+interface SimulationInput {
 	/** ETB; default 100. */
 	amountEtb?: number;
 	toUserId?: string;

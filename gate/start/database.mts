@@ -17,7 +17,7 @@ const Shown = z.object({
 });
 
 /** The fields of a Postgres credential of n8n. */
-export interface PostgresLogin {
+interface PostgresLogin {
 	host: string;
 	port: number;
 	database: string;

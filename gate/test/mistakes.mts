@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mutation } from '../../test/support/mutation.mts';
 
-export interface GateMutation extends Mutation {
+interface GateMutation extends Mutation {
 	/** The name of the test file that has to fail. */
 	noticedBy: string;
 }

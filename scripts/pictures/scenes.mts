@@ -30,7 +30,7 @@ import {
 } from './workflows.mts';
 
 /** The addresses of a new n8n and a new sandbox. */
-export interface Place {
+interface Place {
 	n8nUrl: string;
 	sandbox: Sandbox;
 	/** Folder for the pictures. */

@@ -39,7 +39,7 @@ export const limitsWorkflow = (): WorkflowFile =>
 	]);
 
 /** A payment in the list of a payroll. */
-export interface PayrollRow {
+interface PayrollRow {
 	userId: string;
 	salary: number | string;
 	payment: string;

@@ -15,7 +15,7 @@ const nodeResult = z.object({
 });
 
 /** The result of a payment, as the ETB Wallet node reports it. */
-export type NodeResult = z.infer<typeof nodeResult>;
+type NodeResult = z.infer<typeof nodeResult>;
 
 /** The results in the items of an ETB Wallet node, those in errors included. */
 export const nodeResults = (items: unknown[]): NodeResult[] =>
