@@ -181,10 +181,7 @@ export const mutations: Mutation[] = [
 			'(isTyped && isStartedInEditor(context))',
 			'(true)',
 		],
-		'Settling: Retry On Fail settles again': [
-			'if (tries.failure !== undefined)',
-			'if (false)',
-		],
+		'Settling: Retry On Fail settles again': ['if (tries.failure !== undefined)', 'if (false)'],
 	}),
 	...inFile(`${paying}/options.ts`, {
 		'Settling: Retry execution settles': ['!isRetryExecution(context)', 'true'],
