@@ -7,7 +7,10 @@ import { projectFolder } from '../demo/folders.mts';
 const codeFolder = join(projectFolder, 'examples', 'code');
 const read = (name: string): string => readFileSync(join(codeFolder, name), 'utf8');
 
-/** The files of the code of each node, one after the other, by the name of the example and of the node. */
+/**
+ * The files of the code of each node, by the name of the example and of the node. They are joined in this order, so
+ * a file uses the names of those before it.
+ */
 const filesOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
 	'payroll.json': {
 		'Page and rows': ['common.cjs', 'register.cjs', 'open-page.cjs', 'payroll-end.cjs'],

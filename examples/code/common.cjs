@@ -1,5 +1,5 @@
-// In front of the other code of each workflow. Gives all, escapeHtml, sum, countPeople, local, minuteOf, isOfOther, forWhat, is, remarksOf, rank, whyNot, register, registered, heading, section, byPeriod, fileRow, hasRemark, isNoPerson, noPersons, page, formLink, uploadLink, radio.
-// Takes a function, because n8n changes the name of a node behind a dollar sign when somebody renames it.
+// The functions and the register that the code of all Code nodes uses; each code begins with this file.
+// The items of a node. The parameter is a function, because n8n corrects the name behind a dollar sign when somebody renames the node.
 const all = (nodeOf, ...run) => {
 	try {
 		const items = nodeOf().all(0, ...run);
@@ -32,7 +32,7 @@ const whyNot = ({ outcome, problem, message, remedy, reason }) => {
 	return problem || reason || told.filter(Boolean).join('. ');
 };
 // The rows of the register, as it was read last: of each reference those that know most, and each transaction, because two workflows
-// at once can pay one.
+// at once can pay one reference.
 const table =
 	[all(() => $('Payments now')), all(() => $('Payments'))].find(({ length }) => length > 0) ?? [];
 const keyed = table.map((row) => [row.reference || row.id, row]).filter(([key]) => key);

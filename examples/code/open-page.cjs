@@ -1,4 +1,4 @@
-// The page "What is open", and after the answers what was recorded. Takes isSettling, answer, typedFor, rows, toPlaces of register.cjs, registered and the functions of common.cjs.
+// The page "What is open", and after the answers the page of the rows that were recorded.
 if (isSettling) {
 	const changed = new Map(rows.map((row) => [row.reference, row]));
 	const now = registered.map((row) => changed.get(row.reference) ?? row);

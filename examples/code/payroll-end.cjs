@@ -1,2 +1,2 @@
-// The rows at the end, each sent to the register or to the list of what is left. Takes rows and toPlaces of register.cjs.
+// The rows at the end, each sent to the register or to the list of those who are left.
 return toPlaces(rows).map((json) => ({ json }));

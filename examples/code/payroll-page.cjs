@@ -1,4 +1,4 @@
-// The page that asks for approval, or the one at the end, and then the rows. Takes answer, sent, results, rows, isLeft, toPlaces of register.cjs, registered and the functions of common.cjs.
+// The page that asks for approval, or the one at the end, and then the rows.
 const [upload] = all(() => $('Upload a list'));
 const [{ error }] = all(() => $('Check List'));
 const { user, decision } = answer;

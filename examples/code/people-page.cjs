@@ -1,4 +1,4 @@
-// The page that a person confirms: the people who are new, changed, like somebody else, or cannot be used. Takes the functions of common.cjs.
+// The page that a person confirms: the people who are new, changed, like somebody else, or cannot be used.
 const rows = $input.all().map(({ json }) => json);
 const [{ error } = {}] = rows;
 const ready = (known) => rows.filter((row) => row.status === 'ready' && row.known === known);

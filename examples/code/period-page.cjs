@@ -1,4 +1,4 @@
-// The rows for the file. The first one has the page. Takes all, registered, forWhat, byPeriod, fileRow and page of common.cjs.
+// The rows for the file. The first one has the page.
 const [{ user, period }] = all(() => $('Which period?'));
 // An n8n that does not know the login leaves the form open.
 const isAsked = (row) => user?.id && (row.period || forWhat({})) === period;

@@ -1,4 +1,4 @@
-// How each row of the list ended, and the rows of the register. Takes all, is, isNoPerson, rank, register, whyNot of common.cjs. Gives isSettling, answer, typedFor, sent, results, rows, isLeft, toPlaces.
+// The results of a payroll (`results`), and the rows that the register gets of them (`rows`).
 const isSettling = $('What is open').isExecuted;
 if (!isSettling && !$('Check List').isExecuted) return [];
 const answer = all(() => $('Ask')).at(-1) ?? {};
@@ -9,7 +9,7 @@ const list = new Map(
 );
 for (const row of [...all(() => $('Pay salaries'), 0), ...all(() => $('Pay salaries'))])
 	if (list.get(row.line)?.status === 'ready') list.set(row.line, { ...list.get(row.line), ...row });
-// A page can wait for a day. Who was not sent after it is as the register has it by now: settled, or paid by another list.
+// A page can wait for a day. A row that was not sent after it is as the register has it by now: settled, or paid by another list.
 const ofPaying = all(() => $('Pay salaries')).filter(({ mode }) => mode !== 'dryRun');
 const sent = new Set(ofPaying.map(({ line }) => line));
 const readAt = new Map(all(() => $('Payments')).map((row) => [row.reference, row.updatedAt]));
@@ -30,7 +30,7 @@ const asSent = (row) => {
 	return isOther ? { ...row, amountEtb: askedEtb, inListEtb: row.amountEtb } : row;
 };
 const results = isSettling ? settled : [...list.values()].map(asSent);
-// One without `id` is new, one with `updatedAt` stays as it is.
+// A row without `id` is added to the register. A row with `updatedAt` is not written.
 const rows = results.map((row) => {
 	const own = row.person && `${row.purpose}-${row.period}-${row.person}`;
 	const reference = row.reference ?? own;

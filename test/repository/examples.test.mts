@@ -1,8 +1,10 @@
 /** Rules for the files of the examples that need no n8n. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { Linter } from 'eslint';
 import { Workflow, type NodeParameterValueType } from 'n8n-workflow';
 import { z } from 'zod';
+import { comparedFields } from '../../nodes/EtbWallet/list/compare.ts';
 import { optionalColumns, requiredColumns } from '../../nodes/EtbWallet/list/readList.ts';
 import { withCode } from '../../scripts/example-code.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
@@ -50,6 +52,27 @@ test('all files are examples, and one of them is published by npm start', async 
 	expect(files).toContain(PUBLISHED_EXAMPLE);
 	const names = await Promise.all(files.map(async (file) => (await readExample(file)).name));
 	expect(new Set(names).size).toBe(names.length);
+});
+
+test('each name in the code of the examples is defined, and used by a node', async () => {
+	const names = ['$', '$input', '$execution', '$runIndex', '$workflow', 'DateTime'];
+	const globals = Object.fromEntries(names.map((name) => [name, 'readonly' as const]));
+	const unused: Array<Set<string>> = [];
+	for (const file of files) {
+		for (const { parameters } of await placedNodes(file)) {
+			if (typeof parameters['jsCode'] !== 'string') continue;
+			const messages = new Linter().verify(parameters['jsCode'], {
+				languageOptions: { sourceType: 'commonjs', globals },
+				rules: { 'no-undef': 'error', 'no-unused-vars': ['error', { ignoreRestSiblings: true }] },
+			});
+			const ofRule = (rule: string): string[] =>
+				messages.filter(({ ruleId }) => ruleId !== rule).map(({ message }) => message);
+			expect(ofRule('no-unused-vars')).toEqual([]);
+			unused.push(new Set(ofRule('no-undef')));
+		}
+	}
+	const [first = new Set<string>(), ...others] = unused;
+	expect([...first].filter((name) => others.every((each) => each.has(name)))).toEqual([]);
 });
 
 test('docs/examples.md describes every example, by the name of its file and of its workflow', async () => {
@@ -302,9 +325,8 @@ test('each column of a list is kept, of who is new and of who changed, and stand
 	const fixed = ['employee', 'userId'];
 	expect(valuesOf('Change')).toEqual(ofList.filter((name) => !fixed.includes(name)).sort());
 	// A change that is not compared is never written.
-	const comparing = readFileSync('nodes/EtbWallet/list/compare.ts', 'utf8');
-	for (const column of valuesOf('Change'))
-		expect(comparing).toMatch(new RegExp(`field: '${column}'|person\\.${column}\\b`));
+	const compared = ['amountEtb', ...comparedFields.map(({ field }) => field)];
+	expect(compared).toEqual(expect.arrayContaining(valuesOf('Change')));
 	for (const [column, cell] of ['Keep', 'Change'].flatMap(cellsOf))
 		if (column !== 'userId') expect(cell).toContain(`json.${column}`);
 	const notKept = ['email'];

@@ -12,10 +12,10 @@ import type { Person, ReadRow } from './rows';
 const comparableEmail = (text: string): string => (text.includes('@') ? comparableText(text) : '');
 
 /**
- * The fields of a person that are compared, each in its comparable form. An empty form is equal to none.
+ * The fields of a person that are compared beside the amount, each in its comparable form. An empty form is equal to none.
  * `same`: the remark on a value that only one person should have.
  */
-const fields: ReadonlyArray<{
+export const comparedFields: ReadonlyArray<{
 	field: 'name' | 'phone' | 'userId' | 'email';
 	formOf: (text: string) => string;
 	changed: RemarkCode;
@@ -89,7 +89,7 @@ function differences(person: Person, known: Person | undefined, when: string, wi
 	const { amountEtb: was = 0 } = known;
 	const isOther = withAmount && amount > 0 && was > 0 && !isSameAmount(amount, was);
 	const percent = ((amount / was - 1) * 100).toFixed(1).replace(/^(?=\d)/, '+');
-	const others = fields.flatMap(({ field, formOf, changed }) => {
+	const others = comparedFields.flatMap(({ field, formOf, changed }) => {
 		const forms = [formOf(person[field]), formOf(known[field])];
 		const isSame = forms[0] === forms[1] || forms.includes('');
 		return isSame ? [] : remarkIf(changed, `${known[field]} ${when}`);
@@ -159,7 +159,7 @@ function sumsOfOthers(amounts: readonly number[]): Set<number> {
 /** Makes the function that remarks on the same name, telephone, wallet or email under another number. */
 function sharedFieldFinder(people: readonly Person[]): (person: Person) => Remark[] {
 	const numbered = people.filter(({ key }) => key !== '');
-	const finders = fields.map(({ field, formOf, same }) => {
+	const finders = comparedFields.map(({ field, formOf, same }) => {
 		const othersLike = othersFinder(
 			numbered.map((each) => ({ form: formOf(each[field]), id: each.key, name: each.employee })),
 		);
