@@ -1,7 +1,6 @@
 /** The lock between processes: that it keeps them apart, and that nothing leaves it taken. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Marks } from '../../nodes/shared/record/marks.ts';
-import { inTurn } from '../../nodes/shared/inTurn.ts';
 import { MemoryDeduplicator, helpersOf } from '../support/engine/deduplicator.mts';
 
 const workflow = { id: 'payroll', active: true };
@@ -104,21 +103,6 @@ test('inserts that fail are counted anew after another process has held the lock
 		if (isReadOfHeld && ++readsOfHeld === 2) database.rows.delete(row);
 	};
 	await expect(withLock(() => Promise.resolve('done'))).resolves.toBe('done');
-});
-
-test('turns of one key come one after the other, also after one that failed', async () => {
-	const steps: string[] = [];
-	const turn = (name: string, fails = false) =>
-		inTurn('key', async () => {
-			steps.push(`${name} begins`);
-			await new Promise(setImmediate);
-			steps.push(`${name} ends`);
-			if (fails) throw new Error(name);
-		});
-	await Promise.allSettled([turn('first', true), turn('second'), turn('third')]);
-	expect(steps).toEqual(
-		['first', 'second', 'third'].flatMap((name) => [`${name} begins`, `${name} ends`]),
-	);
 });
 
 describe('texts of another node with Scope "Workflow"', () => {

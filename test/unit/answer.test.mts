@@ -1,11 +1,10 @@
-/** The meaning of the bodies of answers, with any content. */
+/** The meaning of an answer, by its status and its body. */
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 import { parseAccount } from '../../nodes/shared/account.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/answer.ts';
-import { makeAttempt, type Answer } from '../../nodes/shared/service/attempt.ts';
+import type { Answer, Attempt } from '../../nodes/shared/service/attempt.ts';
 import { resultOf } from '../../nodes/shared/service/call.ts';
-import { reasonIn } from '../../nodes/shared/service/reason.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 
 const get: ServiceRequest = { method: 'GET', path: '/x' };
@@ -18,65 +17,12 @@ function parsed(text: string): unknown {
 	}
 }
 
-const answered = (text: string): Answer => ({
-	...{ kind: 'answer', status: 200, headers: {}, text, body: parsed(text) },
-});
-const reasonOf = (text: string): string => reasonIn(answered(text), (unchanged) => unchanged);
-
-const anyBody = fc.oneof(
-	fc.string({ maxLength: 2000 }),
-	fc.json({ maxDepth: 8 }),
-	fc.json({ maxDepth: 4 }).map((json) => json.slice(0, -1)),
-	fc.string().map((text) => `<html><body><p>${text}</p></body></html>`),
-	fc
-		.array(fc.record({ message: fc.string(), field: fc.string() }), { maxLength: 50 })
-		.map((errors) => JSON.stringify({ errors })),
-);
-
-describe('the reason in an error body', () => {
-	test('is one line of at most 300 characters, and an ellipsis', () => {
-		fc.assert(
-			fc.property(anyBody, (body) => {
-				const reason = reasonOf(body);
-				expect(reason.length).toBeLessThanOrEqual(301);
-				expect(reason).not.toMatch(/[\r\n\t]|^ | $/);
-			}),
-			{ numRuns: 1000 },
-		);
-	});
-
-	test.each([
-		['message', { message: 'No' }, 'No'],
-		['error.message', { error: { code: 'x', message: 'No' } }, 'No'],
-		['errors of texts', { errors: ['No', 'Never'] }, 'No; Never'],
-		[
-			'errors of objects',
-			{ errors: [{ field: 'phone', message: 'too short' }, { message: 'No' }] },
-			'phone: too short; No',
-		],
-		[
-			'errors by field',
-			{ errors: { phone: ['too short', 'no plus'] } },
-			'phone: too short; no plus',
-		],
-		['detail', { type: 'about:blank', detail: 'No' }, 'No'],
-		['title', { title: 'No', status: 422 }, 'No'],
-		['message before error', { error: 'Bad Request', message: 'No' }, 'No'],
-		['nothing known', { code: 17, ok: false }, ''],
-		['a list', ['No', 'Never'], 'No; Never'],
-		['a text', 'No', 'No'],
-		['a number', 17, ''],
-	])('is found in %s', (_shape, body, reason) => {
-		expect(reasonOf(JSON.stringify(body))).toBe(reason);
-	});
-
-	test.each([
-		['plain text', 'Upstream is down\n', 'Upstream is down'],
-		['HTML without one', '<p>Bad <b>gateway</b></p>', 'Bad gateway'],
-		['a cut JSON', '{"message": "No', '{"message": "No'],
-	])('is found in %s', (_shape, body, reason) => {
-		expect(reasonOf(body)).toBe(reason);
-	});
+const answered = (text: string, status = 200): Answer => ({
+	kind: 'answer',
+	status,
+	headers: {},
+	text,
+	body: parsed(text),
 });
 
 describe('the fields of a success body', () => {
@@ -120,18 +66,6 @@ describe('the fields of a success body', () => {
 	});
 });
 
-test('a body of more than 64 levels is not read', async () => {
-	const bodyOf = async (levels: number): Promise<unknown> => {
-		const body = `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-		const raw = { status: 200, headers: {}, body };
-		const attempt = await makeAttempt(async () => await Promise.resolve(raw), 1_000);
-		return Reflect.get(attempt, 'body');
-	};
-	expect(await bodyOf(63)).toHaveProperty('a');
-	expect(await bodyOf(64)).toBeUndefined();
-	expect(await bodyOf(200_000)).toBeUndefined();
-});
-
 describe('a long hostile answer takes linear time', () => {
 	const pay: ServiceRequest = {
 		...{ method: 'POST', path: '/x', answersWith: 'txHash', movesMoney: true },
@@ -151,10 +85,8 @@ describe('a long hostile answer takes linear time', () => {
 		['a name of states', 200, `"${'status '.repeat(12_000)}":1`],
 	])('%s', (_what, status, fields) => {
 		// One that takes the square of its length meets the time limit of a test.
-		const { verdict } = judge(pay, {
-			...answered(`{"success":true,"txHash":"0x1",${fields}}`),
-			status,
-		});
+		const text = `{"success":true,"txHash":"0x1",${fields}}`;
+		const { verdict } = judge(pay, answered(text, status));
 		expect(['done', 'unknown', 'notDone']).toContain(verdict);
 	});
 });
@@ -165,7 +97,7 @@ describe('a setting', () => {
 		...{ method: 'PUT', path: '/x', body: { webhookUrl: url }, defaultOutput: {} },
 	};
 	const verdictOn = (status: number, text: string): Judgement['verdict'] =>
-		judge(set, { ...answered(text), status }).verdict;
+		judge(set, answered(text, status)).verdict;
 
 	test.each([
 		...['{"success":true,"data":{"success":false}}', '{"data":{"errors":["No way"]}}'],
@@ -441,7 +373,7 @@ describe('a payment', () => {
 		...inWords('unknown', ...doubtful),
 		...doubtful.flatMap((error) => answers('unknown', [400], { success: false, error })),
 	])('that is answered %i %s is %s', (status, text, verdict) => {
-		expect(judge(asked, { ...answered(text), status }).verdict).toBe(verdict);
+		expect(judge(asked, answered(text, status)).verdict).toBe(verdict);
 	});
 
 	test('may repeat a word of failure that was sent', () => {
@@ -451,4 +383,40 @@ describe('a payment', () => {
 			expect(judge({ ...asked, body }, answer)).toEqual({ verdict: 'done' });
 		}
 	});
+});
+
+const notSent: Attempt = { kind: 'unanswered', errorCode: 'ECONNREFUSED', mayBeSent: false };
+const cutOff: Attempt = { kind: 'unanswered', errorCode: 'ECONNRESET', mayBeSent: true };
+const empty = (...statuses: number[]): Attempt[] =>
+	statuses.map((status) => answered('{}', status));
+const range = (from: number, to: number): number[] =>
+	Array.from({ length: to - from + 1 }, (_, index) => from + index);
+const refusals = range(400, 499).filter((status) => ![408, 429, 499].includes(status));
+
+/** The verdicts on a read and on a POST, and the code of both. */
+test.each<
+	[what: string, attempts: Attempt[], read: string, post: string, code: string | undefined]
+>([
+	['success', empty(...range(200, 299)), 'done', 'done', undefined],
+	['never sent', [notSent], 'notDone, temporary', 'notDone, temporary', 'notReached'],
+	['too many requests', empty(429), 'notDone, temporary', 'notDone, temporary', 'refused'],
+	['a passing failure', empty(500, 502, 503, 504), 'notDone, temporary', 'unknown', 'unclear'],
+	['reset or timeout', [cutOff], 'notDone, temporary', 'unknown', 'noAnswer'],
+	['another failure of it', empty(501, ...range(505, 599)), 'notDone', 'unknown', 'unclear'],
+	['a refusal', empty(...refusals), 'notDone', 'notDone', 'refused'],
+	['a proxy that gave up waiting', empty(408, 499), 'notDone', 'unknown', 'unclear'],
+	['a status that is none', empty(NaN, 0, 199, 600), 'notDone', 'unknown', 'unclear'],
+	['a redirect that keeps the method', empty(301, 307, 308), 'notDone', 'notDone', 'refused'],
+	['one that may follow a POST that was done', empty(302, 303), 'notDone', 'unknown', 'unclear'],
+])('%s', (_what, attempts, read, post, code) => {
+	const of = (method: 'GET' | 'POST', attempt: Attempt) => {
+		const judgement = judge({ method }, attempt);
+		if (judgement.verdict === 'done') return ['done', undefined];
+		const { verdict, isTemporary } = judgement;
+		return [isTemporary ? `${verdict}, temporary` : verdict, judgement.code];
+	};
+	for (const attempt of attempts) {
+		expect(of('GET', attempt)).toEqual([read, code]);
+		expect(of('POST', attempt)).toEqual([post, code]);
+	}
 });
