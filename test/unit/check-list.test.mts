@@ -236,7 +236,7 @@ describe('a row', () => {
 	test('without a number and an amount is no person, and says what stands in it', () => {
 		const titles =
 			',Finance department,,\n1,E-1,Abebe,5\n,,Almaz Bekele,\n,E-3,,\n,,Bekele,7\n,,Sara,0\n,,,0';
-		const rows = check(csv(`No.,${top}\n${titles}\nPrepared by: Hirut M.,,,-\n,,Checked by,`));
+		const rows = check(csv(`No.,${top}\n${titles}\nPrepared by: Hirut M.,,,-\n,,Checked by,\n,,Signed by,Hana`));
 		expect(rows.map(({ status, problem }) => [status, problem])).toEqual([
 			['noPerson', expect.stringMatching(/"Finance department"/)],
 			['ready', ''],
@@ -246,6 +246,7 @@ describe('a row', () => {
 			['noPerson', expect.stringMatching(/"0"/)],
 			['noPerson', expect.stringMatching(/"Prepared by: Hirut M\."/)],
 			['noPerson', expect.stringMatching(/"Checked by"/)],
+			['noPerson', expect.stringMatching(/"Signed by"/)],
 		]);
 	});
 
@@ -348,10 +349,10 @@ describe('a list', () => {
 		'a second table in another order': [below('Name,Staff 1,Employee'), /Row 3 .*headings again/],
 		'one heading again, in its column': [below('Staff 1,NAME,Gross 2'), /Row 3 .*headings again/],
 		'other headings': [
-			below('Staff,Full name,Gross,Wallet'),
+			below('Staff,Full name,Gross,Wallet\nE-2,B,6,etbw_1'),
 			/Row 3 .*words alone: "Staff", "Full name"/,
 		],
-		'other headings of some columns': [below(',ሙሉ ስም,ደመወዝ'), /Row 3 .*words alone/],
+		'other headings of some columns': [below(',ሙሉ ስም,ደመወዝ\n2,B,6'), /Row 3 .*words alone/],
 		'another period below the right one': [
 			[ofPeriod('2026-10'), { ...ofPeriod('2026-09'), employee: 'E-2' }],
 			/Row 2 of the list is for/,
@@ -503,7 +504,7 @@ describe('with known people, a row', () => {
 	});
 
 	test.each([
-		[{ employee: 'E-9' }, /no wallet of this person. First run Set up people to pay/],
+		[{ employee: 'E-9' }, /no wallet of this person. Run Set up people to pay/],
 		[{ employee: 'E-705' }, /no wallet/],
 		[{ employee: '0703' }, /employee number twice/],
 		[{ employee: 'E0701', userId: 'etbw_9' }, /another wallet, etbw_1/],

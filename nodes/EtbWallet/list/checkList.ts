@@ -139,7 +139,7 @@ function walletFiller(people: Known['people'], setsUpPeople: boolean, heading: s
 			);
 		if (wallet === '' && !setsUpPeople)
 			return withProblem(
-				'Known People has no wallet of this person. First run Set up people to pay.',
+				'Known People has no wallet of this person. Run Set up people to pay: it gives one, or names the other payroll that keeps the person.',
 			);
 		if (wallet !== '' && knownWallet === '')
 			return { ...row, remarks: [...row.remarks, remark('walletInListOnly')] };

@@ -61,7 +61,8 @@ function newnessOf(
 	{ inPeople, paid, otherPayments }: History,
 	{ people, payments }: Known,
 ): string {
-	if (payments && !paid && otherPayments.length === 0) return 'never paid before';
+	if (paid) return '';
+	if (payments && otherPayments.length === 0) return 'never paid before';
 	return people && !inPeople ? 'not in Known People' : '';
 }
 

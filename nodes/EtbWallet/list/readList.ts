@@ -38,6 +38,8 @@ export interface SourceRow {
 	others: Fields;
 	/** Whether a cell stands beyond the last heading: a comma in a value moved the cells. */
 	isTooLong: boolean;
+	/** Whether it has only words, and stands below the last amount, as signatures do. */
+	isSignature: boolean;
 }
 
 /** The number of rows among which the headings of a sheet have to be. A title may stand above them. */
@@ -74,20 +76,43 @@ export function readList(
 	for (const { cells, line } of filled)
 		for (const [index, cell] of cells.entries())
 			refuseMisread(cell, `Row ${line} of the list`, show(nameOf(index)));
-	requireOneTable(filled, top);
+	const signatures = signaturesIn(filled, places);
+	requireOneTable(filled, top, signatures);
 	const read = new Set([...places.values()].flat());
 	const width = Math.max(...filled.map(({ cells }) => cells.length));
 	const others = Array.from({ length: width }, (_, index) => index).filter(
 		(index) => !read.has(index) && filled.some(({ cells }) => textOf(cells[index]) !== ''),
 	);
 	const lastHeading = headings.findLastIndex(Boolean);
-	const rows = filled.map(({ cells, ...row }) => ({
-		...row,
-		cells: Object.fromEntries([...places].map(([column, [index = -1]]) => [column, cells[index]])),
-		others: Object.fromEntries(others.map((index) => [nameOf(index), cells[index]])),
-		isTooLong: isFilled(cells.slice(lastHeading + 1)),
-	}));
+	const rows = filled.map((source) => {
+		const { cells, ...row } = source;
+		return {
+			...row,
+			isSignature: signatures.has(source),
+			cells: Object.fromEntries(
+				[...places].map(([column, [index = -1]]) => [column, cells[index]]),
+			),
+			others: Object.fromEntries(others.map((index) => [nameOf(index), cells[index]])),
+			isTooLong: isFilled(cells.slice(lastHeading + 1)),
+		};
+	});
 	return { rows, notRead: others.map(nameOf) };
+}
+
+/** Whether a row has several words, one of them for the amount, and no number. */
+function hasOnlyWords(cells: unknown[], amountAt: number): boolean {
+	const texts = cells.map(textOf).filter(Boolean);
+	const amount = valueIn(cells[amountAt]);
+	const isWord = /\p{L}/u.test(amount) && !isFormulaError(amount);
+	return texts.length > 1 && isWord && !texts.some((text) => /\p{N}/u.test(text));
+}
+
+/** The rows with only words below the last amount. Above an amount, such a row can be headings of a second table. */
+function signaturesIn(rows: readonly SheetRow[], places: HeadingRow['places']): Set<SheetRow> {
+	const [amountAt = -1] = places.get('amountEtb') ?? [];
+	const last = rows.findLastIndex(({ cells }) => /\p{N}/u.test(valueIn(cells[amountAt])));
+	const below = last < 0 ? [] : rows.slice(last + 1);
+	return new Set(below.filter(({ cells }) => hasOnlyWords(cells, amountAt)));
 }
 
 const isFilled = (cells: unknown[]): boolean => cells.some((cell) => textOf(cell) !== '');
@@ -198,19 +223,22 @@ const quotedList = (texts: string[]): string =>
  * a row repeats a heading in its column, or two headings anywhere, or has only words, also for the amount.
  * @throws {InvalidValueError}
  */
-function requireOneTable(rows: readonly SheetRow[], { headings, places }: HeadingRow): void {
+function requireOneTable(
+	rows: readonly SheetRow[],
+	{ headings, places }: HeadingRow,
+	signatures: ReadonlySet<SheetRow>,
+): void {
 	const comparable = headings.map(comparableHeading);
 	const read = new Set([...places.values()].flat().map((index) => comparable[index]));
 	const [amountAt = -1] = places.get('amountEtb') ?? [];
-	for (const { cells, line } of rows) {
+	for (const row of rows) {
+		const { cells, line } = row;
 		const filled = cells.map(textOf).filter(Boolean);
 		const texts = cells.map((cell) => comparableHeading(textOf(cell)));
 		const repeated = new Set(texts.filter((text) => text !== '' && read.has(text)));
 		const isInPlace = texts.some((text, index) => repeated.has(text) && text === comparable[index]);
-		const amount = valueIn(cells[amountAt]);
-		const isWord = filled.length > 1 && /\p{L}/u.test(amount) && !isFormulaError(amount);
-		const hasOnlyWords = isWord && !filled.some((text) => /\p{N}/u.test(text));
-		if (repeated.size < 2 && !isInPlace && !hasOnlyWords) continue;
+		const isOfWords = hasOnlyWords(cells, amountAt) && !signatures.has(row);
+		if (repeated.size < 2 && !isInPlace && !isOfWords) continue;
 		throw new InvalidValueError(
 			`Row ${line} of the list has headings again, or words alone: ${quotedList(filled)}`,
 			'Make a list of its own of each table, because below other headings a column may mean something else. If the row only repeats the headings, or is a signature, delete it. If it is a person, write the amount.',

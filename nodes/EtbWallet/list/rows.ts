@@ -94,13 +94,13 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 	return { ...source, kind, person, problems, remarks };
 }
 
-function kindOf({ cells, others }: SourceRow, person: Person): ReadRow['kind'] {
+function kindOf({ cells, others, isSignature }: SourceRow, person: Person): ReadRow['kind'] {
 	const { employee, name, phone, userId } = person;
 	const amount = valueIn(cells.amountEtb);
 	// A title may stand in the column of numbers. Formulas below the last person give zero.
 	const isTitle = !/\p{N}/u.test(employee) && name + phone + userId === '';
 	const isZero = Number(amount) === 0 && employee + name === '';
-	if ((employee === '' || isTitle) && (amount === '' || isZero)) return 'noPerson';
+	if (isSignature || ((employee === '' || isTitle) && (amount === '' || isZero))) return 'noPerson';
 	const names = employee + name === '' ? Object.values(others).map(textOf) : [employee, name];
 	return !hasTitle(name) && names.some(isTotal) ? 'total' : 'person';
 }
