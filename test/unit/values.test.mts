@@ -157,6 +157,10 @@ test.each([
 	expect(feeInPercent(value)).toBe(percent);
 });
 
+test.each([-5, '-0.01', 100.01, '101'])('the fee %p is refused', (value) => {
+	expect(() => feeInPercent(value)).toThrow(/^Fee Percent is .*which is not between 0 and 100/);
+});
+
 test.each([
 	[42, '42'],
 	[0, '0'],
