@@ -151,6 +151,17 @@ describe('was not paid', () => {
 	});
 });
 
+test('was paid does not replace the answer of somebody else, unless it is typed in the editor', async () => {
+	const answer = async (named: Named, mode = "={{ 'settle' }}"): Promise<unknown[]> =>
+		codesOf(await pay([{}], { mode, ...named }, { mode: 'webhook' }));
+	await leaveUnknown(itemsFor('a', 'b'), ['a', 'b'], 'error500BeforePaying');
+	expect(await answer({ wasNotPaid: 'pay-a' })).toEqual(['settledNotPaid']);
+	expect(await answer({ wasPaid: 'pay-a\npay-b' })).toEqual(['notSettled', 'settledPaid']);
+	expect(await known('a', 'b')).toEqual(['ready', 'paidBefore']);
+	expect(codesOf(await settle({ wasPaid: 'pay-a' }))).toEqual(['settledPaid']);
+	expect(await known('a')).toEqual(['paidBefore']);
+});
+
 describe('who may settle', () => {
 	const refused: [string, Partial<RunOptions>, string?][] = [
 		...(['trigger', 'webhook', 'integrated', 'cli', 'error', 'internal'] as const).map(

@@ -62,14 +62,16 @@ export type PaymentState = ReferenceState | 'otherPayment';
 
 /**
  * The result of settling one reference. A `ReferenceState`: nothing changed. `recordedPaid`: marked as paid,
- * although this node never sent it. `settledBefore`: refused, because it was settled as not paid before.
+ * although this node never sent it. Refused, because it was settled as not paid before: `settledBefore` as not
+ * paid, `settledOtherwise` as paid.
  */
 export type Settled =
 	| ReferenceState
 	| 'settledPaid'
 	| 'recordedPaid'
 	| 'settledNotPaid'
-	| 'settledBefore';
+	| 'settledBefore'
+	| 'settledOtherwise';
 
 /** The longest Timeout of a payment, in ms. */
 export const maxTimeoutMs = 120_000;
@@ -191,7 +193,8 @@ export class PaymentRecord {
 	/**
 	 * Records the word of a person about references, whomever they were for. When it throws, some of it may be
 	 * recorded.
-	 * @param onlyOnce whether *was not paid* counts only for what was never settled so before
+	 * @param onlyOnce whether *was not paid* counts only for what was never settled so before, and *was paid* not for
+	 * what was settled as not paid and not sent since: two people can answer one question
 	 */
 	async settle<Each extends Keyed>(
 		wasPaid: Each[],
@@ -205,18 +208,18 @@ export class PaymentRecord {
 				these.filter((each) => states.get(each) === state);
 			const doubted = withState(wasPaid, 'inDoubt');
 			const unused = withState(wasPaid, 'unused');
-			for (const each of doubted) settled.set(each, 'settledPaid');
-			for (const each of unused) settled.set(each, 'recordedPaid');
-			await change.write(
-				[...doubted, ...unused].flatMap((each) => [...factMarks('paid', each), anybodyMark(each)]),
-			);
 			const inDoubt = withState(wasNotPaid, 'inDoubt');
-			const settledBefore = await change.ask(inDoubt.map(settledNotPaidMark));
-			const freed = inDoubt.filter(
-				(each) => !(onlyOnce && settledBefore.has(settledNotPaidMark(each))),
-			);
+			const settledBefore = await change.ask([...unused, ...inDoubt].map(settledNotPaidMark));
+			const isRepeated = (each: Each): boolean =>
+				onlyOnce && settledBefore.has(settledNotPaidMark(each));
+			for (const each of doubted) settled.set(each, 'settledPaid');
+			for (const each of unused)
+				settled.set(each, isRepeated(each) ? 'settledOtherwise' : 'recordedPaid');
 			for (const each of inDoubt)
-				settled.set(each, freed.includes(each) ? 'settledNotPaid' : 'settledBefore');
+				settled.set(each, isRepeated(each) ? 'settledBefore' : 'settledNotPaid');
+			const paid = [...doubted, ...unused.filter((each) => !isRepeated(each))];
+			await change.write(paid.flatMap((each) => [...factMarks('paid', each), anybodyMark(each)]));
+			const freed = inDoubt.filter((each) => !isRepeated(each));
 			// The mark is stored before *sent* is removed, so that a change that fails halfway frees a reference only
 			// once.
 			await change.write(freed.map(settledNotPaidMark));
