@@ -24,7 +24,7 @@ export interface NodeRun extends Pick<RunPlan, 'timeout' | 'tries' | 'mode' | 'o
 export type TryResult = { output: Json[] } | { error: unknown };
 
 /** The world outside of the process of a run, and its watchers. */
-interface Outside {
+export interface Outside {
 	database: SimulatedDatabase;
 	books: Books;
 	tell: Tell;

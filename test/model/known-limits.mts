@@ -2,10 +2,9 @@
 // the documents state them.
 import type { Sent } from './service-books.mts';
 import type { N8nProcess } from './n8n-process.mts';
-import type { Payee, RunRecord } from './rules.mts';
-import type { SimulatedDatabase } from './simulated-database.mts';
+import { scopeOf, type Payee, type RunRecord, type World } from './world.mts';
 
-/** In ms. The lock is taken from a process that holds it for longer than 30 s; some of that time is used up before. */
+/** In ms. The lock is taken from a process that holds it for longer than 30 s. Some of that time passes before a write. */
 const longestPauseInAWrite = 10_000;
 
 /**
@@ -33,33 +32,28 @@ export const payeeMark = ({ key, toUserId, amount }: Payee): string =>
  * its database fails, before it can take the question back: the record names this payee too, who is told `paidBefore` from
  * then on. Nobody is paid. To tell a question from a fact would cost a further mark for each reference that is paid.
  */
-export const isPayeeOfQuestion = (
-	database: SimulatedDatabase,
-	scope: string,
-	payee: Payee,
-): boolean =>
-	[payeeMark(payee), `anybody:${payee.key}`].some(
+export function isPayeeOfQuestion({ database }: World, run: RunRecord, payee: Payee): boolean {
+	const [scope, paid] = [scopeOf(run), `paid:${payee.key}`];
+	return [payeeMark(payee), `anybody:${payee.key}`].some(
 		(mark) =>
 			database.isAddedAfter(scope, mark, `paidConfirmed:${payee.key}`) &&
-			database.isAlone(scope, mark, (other) => other === `paid:${payee.key}`),
+			database.isAlone(scope, mark, (other) => other === paid),
 	);
+}
 
 /**
  * Died twice while it asked. A reference is in doubt, and n8n dies while it asks for *paid*. The next run that
  * asks for this reference finds that, asks for *paidConfirmed*, and dies too: together both questions look as if
- * it was paid. Nobody is paid by that. `isDoubtOfQuestions`: the same of *doubt*, while a payment is under way.
- * A person can settle it too early then.
+ * it was paid. Nobody is paid by that.
  */
-export const isPaidOfQuestions = (
-	database: SimulatedDatabase,
-	scope: string,
-	key: string,
-): boolean =>
-	database.isAddedAfter(scope, `paidConfirmed:${key}`, `paid:${key}`) &&
-	database.isAlone(scope, `paidConfirmed:${key}`, (other) => other === `paid:${key}`);
+export function isPaidOfQuestions({ database }: World, run: RunRecord, key: string): boolean {
+	const [scope, paid, confirmed] = [scopeOf(run), `paid:${key}`, `paidConfirmed:${key}`];
+	return (
+		database.isAddedAfter(scope, confirmed, paid) &&
+		database.isAlone(scope, confirmed, (other) => other === paid)
+	);
+}
 
-export const isDoubtOfQuestions = (
-	database: SimulatedDatabase,
-	scope: string,
-	key: string,
-): boolean => database.wasConfirmedLater(scope, `doubtConfirmed:${key}`);
+/** The same of *doubt* while a payment is under way: a person can settle that payment too early. */
+export const isDoubtOfQuestions = ({ database }: World, run: RunRecord, key: string): boolean =>
+	database.wasConfirmedLater(scopeOf(run), `doubtConfirmed:${key}`);

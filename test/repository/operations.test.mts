@@ -53,7 +53,7 @@ test('each option that can refuse a payment stands in the limits, and the model 
 	const others = ['Concurrency', 'Timeout (Ms)'];
 	expect([...named, ...others].sort()).toEqual(options.sort());
 	const [, played = ''] =
-		/\n\t\toptions: \{\n([\s\S]*?)\n\t\t\},/.exec(readFileSync('test/model/play.mts', 'utf8')) ??
+		/\n\t\toptions: \{\n([\s\S]*?)\n\t\t\},/.exec(readFileSync('test/model/runs.mts', 'utf8')) ??
 		[];
 	const inModel = optionsOfCreate.filter(({ name }) => new RegExp(`\\b${name}\\b`).test(played));
 	expect(inModel).toEqual(optionsOfCreate);

@@ -1,0 +1,196 @@
+// Plays the runs of a world: a run gets a record, the node is executed as n8n does it, and the rules judge it.
+import { runNode, type NodeRun, type Outside } from './execution.mts';
+import type { N8nProcess } from './n8n-process.mts';
+import { spellings, type RunPlan, type Word } from './plan.mts';
+import { messageOf } from './reported-lines.mts';
+import { judgeTry } from './rules-results.mts';
+import { judgeEnd } from './rules.mts';
+import { keyOf, type Books } from './service-books.mts';
+import type { Tell } from './story.mts';
+import { randomFrom } from './virtual-time.mts';
+import { broken, disruptionCount, rowOf } from './world.mts';
+import type { Payee, Role, RunRecord, World } from './world.mts';
+
+/** Adds a run to those of the world. @param given the words of an earlier run, if they are used again */
+export function newRecord(
+	{ runs, books, timeline }: World,
+	runPlan: RunPlan,
+	process: N8nProcess,
+	next: (() => void)[],
+	role: Role = 'planned',
+	given?: Pick<RunRecord, 'words' | 'givenAt'>,
+): RunRecord {
+	const payees = payeesOf(runPlan);
+	const record: RunRecord = {
+		number: runs.length,
+		name: `run ${runs.length}${role === 'planned' ? '' : ` (${role})`}`,
+		role,
+		plan: runPlan,
+		payees,
+		process,
+		words: given?.words ?? payees.map(({ key }, item) => wordOn(books, runPlan, key, item)),
+		givenAt: given?.givenAt ?? timeline.now,
+		beganAt: 0,
+		askedFirst: new Map(),
+		asked: new Map(),
+		lines: new Map(),
+		stoodStillBefore: process.stoodStill,
+		next,
+		died: () => {
+			record.diedAt = timeline.now;
+			for (const each of next) each();
+		},
+	};
+	runs.push(record);
+	return record;
+}
+
+/**
+ * The word of a person about an item. A person who asks the service tells the truth, and nothing while a request may
+ * still be carried out; other words are guesses.
+ */
+function wordOn(books: Books, { does, items }: RunPlan, key: string, item: number): Word {
+	const { word = 'nothing' } = items[item] ?? {};
+	if (does !== 'settle') return 'nothing';
+	if (word !== 'asks') return word;
+	if (books.isPending(key)) return 'nothing';
+	return books.paymentsOf(key).length > 0 ? 'paid' : 'notPaid';
+}
+
+/** Plays a run from its arrival in the process to its end. */
+export function playRun(world: World, record: RunRecord): void {
+	const { number, name, plan, process, payees, words } = record;
+	process.arrival(plan.does === 'settle' ? plan.wordAgeMs : 0, () => {
+		record.beganAt = world.timeline.now;
+		record.before = { row: rowOf(world, record), disrupted: disruptionCount(world) };
+		tellBeginning(world.tell, record);
+		const controller = new AbortController();
+		if (plan.stopAfterSteps !== undefined)
+			process.afterSteps(plan.stopAfterSteps, () => {
+				if (record.endedAt !== undefined) return;
+				record.stoppedAt = world.timeline.now;
+				world.tell(() => `${name} is stopped`);
+				controller.abort();
+			});
+		const nodeRun: NodeRun = {
+			...{ ...plan, number, name, process, nodeId: `pay-${plan.node}` },
+			parameters: parametersOf(plan, payees, words),
+			items: payees.map((payee, item) => itemOf(payee, words[item])),
+			signal: controller.signal,
+			random: randomFrom(plan.noise),
+		};
+		void runNode(nodeRun, outsideOf(world, record)).then(
+			() => {
+				record.endedAt = world.timeline.now;
+				judgeEnd(world, record);
+				goOn(world, record);
+			},
+			(error: unknown) => {
+				broken(world, `${name} threw ${messageOf(error)}`);
+			},
+		);
+	});
+}
+
+function outsideOf(world: World, record: RunRecord): Outside {
+	const { database, books, tell, timeline } = world;
+	const { payees, asked, askedFirst } = record;
+	return {
+		database,
+		books,
+		tell,
+		grounds: (toUserId) => ({ reservedAt: asked.get(keyOf(toUserId)) ?? record.beganAt }),
+		looked: (marks) => {
+			for (const { key } of payees) {
+				if (!marks.includes(`sent:${key}`)) continue;
+				if (!asked.has(key)) askedFirst.set(key, timeline.now);
+				asked.set(key, timeline.now);
+			}
+		},
+		tried: (result, tryIndex) => {
+			if ('error' in result) tell(() => `${record.name} fails: ${messageOf(result.error)}`);
+			judgeTry(world, record, result, tryIndex);
+		},
+	};
+}
+
+/** A loop, or a caller of the workflow, runs the node again with the words that a person gave at the beginning. */
+function goOn(world: World, record: RunRecord): void {
+	const { plan, process, next } = record;
+	for (const each of next) each();
+	const [afterMs, ...repeats] = plan.repeats;
+	if (afterMs === undefined) return;
+	process.arrival(afterMs, () => {
+		const again = { ...plan, repeats, wordAgeMs: 0 };
+		playRun(world, newRecord(world, again, process, [], 'planned', record));
+	});
+}
+
+function tellBeginning(tell: Tell, record: RunRecord): void {
+	tell(() => {
+		const { name, process, plan, payees, words, givenAt } = record;
+		const items = payees.map(
+			({ toUserId, amount, reference }, item) =>
+				`${reference || 'no reference'} (${toUserId}, ${amount} ETB, ${words[item]})`,
+		);
+		const { node, does, by, mode, timeout, concurrency, tries, onError, checkBalance } = plan;
+		const { maxAmountEtb, maxTotalEtb } = plan;
+		const options = { by, givenAt, mode, timeout, concurrency, tries, onError, checkBalance };
+		return `${name} begins in ${process.name}, node ${node}, ${does}: ${items.join(', ')} ${JSON.stringify({ ...options, maxAmountEtb, maxTotalEtb })}`;
+	});
+}
+
+function payeesOf({ node, items }: RunPlan): Payee[] {
+	return items.map(({ person, variant, spelling }): Payee => {
+		const key = `inv-${node}${person}`;
+		const suffix = { same: '', otherAmount: '', otherPerson: '-other', noReference: '-none' };
+		return {
+			key,
+			reference: variant === 'noReference' ? '' : (spellings[spelling]?.(key) ?? key),
+			toUserId: `user-${node}${person}${suffix[variant]}`,
+			amount: variant === 'otherAmount' ? 11 : 10,
+			variant,
+		};
+	});
+}
+
+const itemOf = (
+	{ toUserId, amount, reference }: Payee,
+	word: Word = 'nothing',
+): Record<string, unknown> => ({
+	to: toUserId,
+	amount,
+	ref: reference,
+	mode: 'settle',
+	paid: word === 'paid' ? reference : '',
+	notPaid: word === 'notPaid' ? reference : '',
+});
+
+function parametersOf(plan: RunPlan, payees: Payee[], words: Word[]): Record<string, unknown> {
+	const { does, by, timeout, concurrency, checkBalance, maxAmountEtb, maxTotalEtb } = plan;
+	const named = (word: Word): string =>
+		payees
+			.filter((_, item) => words[item] === word)
+			.map(({ reference }) => reference)
+			.join('\n');
+	const isByExpression = does === 'settle' && by === 'expression';
+	return {
+		resource: 'disbursement',
+		operation: 'create',
+		reference: '={{ $json.ref }}',
+		toUserId: '={{ $json.to }}',
+		amountEtb: '={{ $json.amount }}',
+		mode: isByExpression ? '={{ $json.mode }}' : does,
+		...(does === 'settle' && {
+			wasPaid: isByExpression ? '={{ $json.paid }}' : named('paid'),
+			wasNotPaid: isByExpression ? '={{ $json.notPaid }}' : named('notPaid'),
+		}),
+		options: {
+			timeout,
+			concurrency,
+			checkBalance,
+			...(maxAmountEtb !== undefined && { maxAmountEtb }),
+			...(maxTotalEtb !== undefined && { maxTotalEtb }),
+		},
+	};
+}

@@ -1,0 +1,141 @@
+// The facts about a world and its runs, and the questions about them that rules of more than one subject ask.
+import type { N8nProcess } from './n8n-process.mts';
+import type { Plan, RunPlan, VariantKind, Word } from './plan.mts';
+import type { Line } from './reported-lines.mts';
+import type { Books, Sent } from './service-books.mts';
+import type { SimulatedDatabase } from './simulated-database.mts';
+import type { Tell } from './story.mts';
+import type { Timeline } from './virtual-time.mts';
+
+export interface World {
+	plan: Plan;
+	timeline: Timeline;
+	books: Books;
+	database: SimulatedDatabase;
+	tell: Tell;
+	runs: RunRecord[];
+	/** The broken rules, in words; none in a good world. */
+	violations: string[];
+	/** Outcomes that were told, and known limits that were met, by how often. */
+	counts: Map<string, number>;
+	/** Crashes, pauses and set clocks so far. */
+	disruptions: number;
+	/** By `idOf`: when a payment was told to be paid, and the record had it. No run may say less of it later. */
+	paidForEver: Map<string, number>;
+}
+
+/** The payment that an item asks for. */
+export interface Payee {
+	/** The key of the reference, which may be paid once. */
+	key: string;
+	/** The reference as the item spells it. */
+	reference: string;
+	toUserId: string;
+	amount: number;
+	variant: VariantKind;
+}
+
+/** `planned`: a run of the plan. The others are healthy runs at the end of a world, in this order. */
+export type Role = 'planned' | 'last' | 'settling' | 'final';
+
+/** The facts about a run of the node. */
+export interface RunRecord {
+	/** The index among the runs of the world. */
+	number: number;
+	name: string;
+	role: Role;
+	plan: RunPlan;
+	payees: Payee[];
+	process: N8nProcess;
+	/** By item, the words of a person, and when the person gave them. */
+	words: Word[];
+	givenAt: number;
+	beganAt: number;
+	/** By key: the first and the last time that the run asked the record for a reference. */
+	askedFirst: Map<string, number>;
+	asked: Map<string, number>;
+	/** By item, the lines that the last try told. */
+	lines: Map<number, Line>;
+	stoodStillBefore: number;
+	stoppedAt?: number;
+	endedAt?: number;
+	diedAt?: number;
+	/** Defined once the run has begun: the marks of its node and the number of disruptions at that time. */
+	before?: { row: ReadonlySet<string>; disrupted: number };
+	/** The turns that begin when the run has ended or its process died. */
+	next: (() => void)[];
+	died(): void;
+}
+
+/** In ms, until a write has arrived that was under way when its process died or its execution was stopped. */
+export const writeMs = 10_000;
+
+export const lastActAt = ({ endedAt, diedAt, stoppedAt }: RunRecord): number => {
+	const end = endedAt ?? diedAt ?? Infinity;
+	return diedAt === undefined && stoppedAt === undefined ? end : end + writeMs;
+};
+
+export const hasBegun = ({ before }: RunRecord): boolean => before !== undefined;
+
+/** Whether the run settles, and the node accepts it: not in Retry execution, nor from a schedule with typed fields. */
+export const maySettle = ({ plan }: RunRecord): boolean =>
+	plan.does === 'settle' &&
+	plan.mode !== (plan.by === 'typed' ? 'trigger' : 'retry') &&
+	plan.mode !== 'retry';
+
+/** Whether *notPaid* frees a reference in this run only if no word freed it before: a loop may repeat the run. */
+export const countsOnce = ({ plan }: RunRecord): boolean => plan.by === 'expression';
+
+/** Whether the run may settle, and gives this word about a reference to the node. */
+export const says = (run: RunRecord, word: Word, key: string): boolean =>
+	maySettle(run) && run.payees.some((payee, item) => payee.key === key && run.words[item] === word);
+
+/** When the run first asked the record for a reference, or began if it never asked. */
+export const askedAt = ({ askedFirst, beganAt }: RunRecord, key: string): number =>
+	askedFirst.get(key) ?? beganAt;
+
+/** The row of the database that remembers the payments of the node. */
+export const scopeOf = ({ plan }: RunRecord): string => `n:pay-${plan.node}`;
+
+/** Whether a request pays exactly this payee. */
+export const isOf =
+	({ key, toUserId, amount }: Payee) =>
+	(sent: Sent): boolean =>
+		sent.key === key && sent.toUserId === toUserId && sent.amountEtb === amount;
+
+/** The name of a payment in `paidForEver`. */
+export const idOf = (key: string, toUserId: string, amount: number): string =>
+	`${key} ${toUserId} ${amount}`;
+
+export function broken({ violations, tell }: World, rule: string): void {
+	violations.push(rule);
+	tell(() => `*** ${rule}`);
+}
+
+export function count({ counts }: World, name: string): void {
+	counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** Counts a known limit if it excuses something. @returns whether it does */
+export function limit(world: World, name: string, isMet: boolean): boolean {
+	if (isMet) count(world, `limit: ${name}`);
+	return isMet;
+}
+
+/** Disruptions and failures of the database so far. */
+export const disruptionCount = ({ disruptions, database }: World): number =>
+	disruptions + database.disrupted();
+
+/** The marks of the node of a run, now. */
+export const rowOf = ({ database }: World, run: RunRecord): Set<string> =>
+	new Set(database.rows.get(scopeOf(run)));
+
+/** The runs in which a person said that a payment was not made, at some time after its reservation. */
+export const denials = ({ runs }: World, { key, grounds }: Sent): RunRecord[] =>
+	runs.filter(
+		(run) => says(run, 'notPaid', key) && hasBegun(run) && lastActAt(run) >= grounds.reservedAt,
+	);
+
+/** Whether the other run had begun, and not ended yet when the first began. */
+export const isDuring = (run: RunRecord, other: RunRecord): boolean =>
+	hasBegun(other) && lastActAt(other) >= run.beganAt;
