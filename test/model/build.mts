@@ -72,7 +72,7 @@ export class Build {
 
 	private readonly paths = new Map<string, string>();
 
-	/** The file that a module of the build means by a name. */
+	/** The file of the build that the module `from` requires by a name. */
 	private fileOf(from: string, name: string): string {
 		const key = `${from} ${name}`;
 		const known = this.paths.get(key);

@@ -28,14 +28,14 @@ export interface Outside {
 	database: SimulatedDatabase;
 	books: Books;
 	tell: Tell;
-	/** On what grounds the run sends to a person. */
+	/** The grounds on which the run sends to a person. */
 	grounds(toUserId: string): Grounds;
-	/** Called before a database call with marks, for the model to know when a reference was asked for. */
+	/** Called before a database call with marks, by which the model knows when a run asks for a reference. */
 	looked(marks: readonly string[]): void;
 	tried(result: TryResult, tryIndex: number): void;
 }
 
-/** Between two tries, in ms: n8n's usual. */
+/** In ms: the pause between two tries that n8n makes by default. */
 const betweenTries = 1_000;
 
 /** Runs the node, again as n8n does while it fails. Never ends when its process dies. */
@@ -127,7 +127,7 @@ function contextOf(
 				marks,
 				change(found) {
 					if (found === undefined) return { answer: undefined };
-					// Of what is kept twice, n8n removes one.
+					// n8n removes one of two equal marks.
 					const write = [...found];
 					for (const mark of marks) {
 						const index = write.indexOf(mark);
@@ -141,7 +141,7 @@ function contextOf(
 		getProcessedDataCount: async (scope: string) =>
 			await call({ kind: 'count', scope: scopeOf(scope), text: 'count' }),
 		async httpRequestWithAuthentication(this: unknown, _type: string, asked: Json) {
-			// As n8n-core does: the signal is that of the context that it is called with.
+			// n8n-core takes the signal from the context that it is called with.
 			const getSignal: unknown = Reflect.get(Object(this), 'getExecutionCancelSignal');
 			const own: unknown =
 				typeof getSignal === 'function' ? Reflect.apply(getSignal, this, []) : undefined;
@@ -179,7 +179,7 @@ function contextOf(
 	};
 }
 
-/** Expressions that only take a field of the item, also inside of options. */
+/** Evaluates expressions that only take a field of the item, also inside of options. */
 function evaluated(value: unknown, json: Json): unknown {
 	if (typeof value === 'string') {
 		if (!value.startsWith('=')) return value;

@@ -28,7 +28,7 @@ export const globalNames = [
 	'setImmediate',
 ] as const;
 
-// As n8n loads it; its build for import statements does not run in Node.
+// n8n, too, loads the CommonJS build: that for import statements does not run in Node.
 const n8n: unknown = createRequire(import.meta.url)('n8n-workflow');
 /** A module with other functions in place of some of its own. */
 const over = (module: unknown, functions: Record<string, unknown>): unknown =>
@@ -37,7 +37,7 @@ const over = (module: unknown, functions: Record<string, unknown>): unknown =>
 const descriptorsOf = (functions: Record<string, unknown>): PropertyDescriptorMap =>
 	Object.fromEntries(Object.entries(functions).map(([name, value]) => [name, { value }]));
 
-/** Making one costs more than all else that a timer does. */
+/** All timers share one error, because making it costs more than all else that a timer does. */
 const timedOut = new DOMException('The operation timed out', 'TimeoutError');
 
 const epoch = Date.UTC(2026, 10, 1);
@@ -46,7 +46,7 @@ interface ProcessHooks {
 	tell: Tell;
 	/** Called when a disruption began. */
 	disrupted(kind: Disruption['kind'], process: N8nProcess): void;
-	/** Whether standing still now is a limit of what any code can do. */
+	/** Whether a process may stand still now. If not, the pause waits. */
 	mayFreeze(process: N8nProcess, ms: number): boolean;
 }
 
@@ -57,7 +57,7 @@ export class N8nProcess implements Owner {
 	writing = 0;
 	/** Requests that were asked for and have no connection yet. */
 	connecting = 0;
-	/** In ms of the world, all the time that it stood still. */
+	/** In ms of the world: the sum of its pauses. */
 	stoodStill = 0;
 	readonly name: string;
 	readonly random: () => number;
@@ -167,7 +167,7 @@ export class N8nProcess implements Owner {
 		this.timeline.afterIn(this, ms, event);
 	}
 
-	/** Comes from outside after `ms`. */
+	/** Runs in this process after `ms` of the world, as data from outside does. */
 	arrival(ms: number, run: () => void): void {
 		this.timeline.afterIn(this, ms, { kind: 'arrival', run });
 	}

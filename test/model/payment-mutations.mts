@@ -4,7 +4,7 @@ import type { Mutation } from '../support/mutation.mts';
 const paying = 'nodes/EtbWallet/disbursement';
 const shared = 'nodes/shared';
 
-/** Those in one file: what breaks, the code, and what is put in its place. */
+/** Mutations of one file, by the rule that breaks: the code, and the text in its place. */
 const inFile = (
 	file: string,
 	mutations: Record<string, [finds: string, puts: string]>,

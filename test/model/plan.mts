@@ -50,7 +50,7 @@ export const spellings: readonly ((reference: string) => string)[] = [
 const fullWidth = (letter: string): string => String.fromCodePoint(letter.charCodeAt(0) + 0xfee0);
 
 export interface ItemPlan {
-	/** Which person, and so which reference. */
+	/** The number of the person, who has one reference. */
 	person: number;
 	variant: VariantKind;
 	/** An index of `spellings`. */
@@ -68,7 +68,7 @@ export interface RunPlan {
 	start: { after: 'beginning' | 'previous'; ms: number };
 	items: ItemPlan[];
 	does: Does;
-	/** How a run that settles was told to: `typed` into fixed fields, or by expressions of *Mode* and both fields. */
+	/** The form of *Mode* and of both fields of words in a run that settles: fixed values, or expressions. */
 	by: 'typed' | 'expression';
 	/** In ms, from when a person asks the service until the run begins that takes the answer to the node. */
 	wordAgeMs: number;
@@ -84,7 +84,7 @@ export interface RunPlan {
 	checkBalance: boolean;
 	maxAmountEtb?: number;
 	maxTotalEtb?: number;
-	/** Stopped when the process has made so many steps since the run began. */
+	/** The run is stopped after so many steps of its process. */
 	stopAfterSteps?: number;
 	noise: number;
 }
@@ -108,11 +108,11 @@ export interface DatabaseFault {
 }
 
 export interface Plan {
-	/** Of one of the four steps of a database call, at most, in ms. */
+	/** In ms, at most, for each of the four steps of a database call. */
 	latency: number;
 	processes: Disruption[][];
 	runs: RunPlan[];
-	/** For each person, how their requests are answered, in order; after that all are paid. */
+	/** By person, the answers to the requests, in order. Later requests are paid. */
 	answers: AnswerKind[][];
 	balanceAnswers: ('read' | 'error' | 'silent')[];
 	balance: number;
@@ -138,10 +138,10 @@ export const calmRun: Omit<RunPlan, 'items'> = {
 	noise: 1,
 };
 
-/** Seeds of what is random inside of a world: other ones are not simpler. */
+/** Seeds of chance inside of a world. They do not shrink, because a smaller one makes no simpler world. */
 const noise = fc.noShrink(fc.integer({ min: 0, max: 2 ** 31 - 1 }));
 
-/** Each value as often as its number says. */
+/** Each value with the weight that stands before it. */
 function often<Value>(...choices: readonly (readonly [number, Value])[]): fc.Arbitrary<Value> {
 	return fc.oneof(...choices.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) })));
 }
@@ -168,13 +168,13 @@ const item: fc.Arbitrary<ItemPlan> = fc.record({
 const size = { minLength: 1, maxLength: people };
 const items: fc.Arbitrary<ItemPlan[]> = fc.oneof(
 	{ weight: 20, arbitrary: fc.uniqueArray(item, { selector: (each) => each.person, ...size }) },
-	// Now and then one comes twice.
+	// Now and then a person comes twice.
 	{ weight: 1, arbitrary: fc.array(item, size) },
 );
 
 /** In ms. */
 const longestTimeout = 120_000;
-/** In ms: after a crash a reservation is in doubt after less than that. */
+/** In ms: longer than a reservation is in flight after a crash. */
 const longestInFlight = 300_000;
 
 const times = fc.oneof(upTo(60), upTo(4_000), upTo(150_000), upTo(longestInFlight));
@@ -245,7 +245,7 @@ function planOf({ answers, faults, disruptions, stops }: Climate): fc.Arbitrary<
 			latency: fc.constantFrom(3, 20, 150),
 			processes: fc.array(disruptionsOfOne, { minLength: 1, maxLength: 3 }),
 			runs: fc.array(run, { minLength: 1, maxLength: 5 }),
-			// In most worlds all runs have the same.
+			// In most worlds all runs have the same Timeout.
 			timeout: fc.option(timeout, { freq: 3 }),
 			answers: answers
 				? fc.array(fc.oneof(fc.constant<AnswerKind[]>([]), listOf(answer, 4)), {
@@ -266,7 +266,7 @@ function planOf({ answers, faults, disruptions, stops }: Climate): fc.Arbitrary<
 			...plan,
 			runs: plan.runs.map((each) => ({
 				...each,
-				// With a short one, taking turns at a slow lock alone can take as long as a reservation lasts.
+				// With a short Timeout, taking turns at a slow lock alone can take as long as a reservation lasts.
 				timeout: plan.latency > 100 ? 60_000 : (sameTimeout ?? each.timeout),
 				stopAfterSteps: stops ? each.stopAfterSteps : undefined,
 			})),
@@ -333,7 +333,7 @@ export const calmPlan: Omit<Plan, 'processes' | 'runs'> = {
 	noise: 1,
 };
 
-/** Of a person, in the usual way. */
+/** The usual item of a person. */
 export const itemOf = (who: number, more: Partial<ItemPlan> = {}): ItemPlan => ({
 	person: who,
 	variant: 'same',
@@ -349,14 +349,14 @@ export const itemOf = (who: number, more: Partial<ItemPlan> = {}): ItemPlan => (
 interface Turns {
 	does: Does[];
 	words: ItemPlan['word'][];
-	/** Of a process while it does its first turn. */
+	/** The disruptions of the process that does the first turn. */
 	disruptions: Disruption['kind'][];
-	/** When, in its steps. */
+	/** The range of steps at which they begin. */
 	atStep: [number, number];
-	/** Of the database, when the second turn begins or later. */
+	/** Failures of the database, from the second turn on. */
 	faults: DatabaseFaultKind[];
 	answers: AnswerKind[];
-	/** How many turns ask for another amount, one in so many. */
+	/** One in so many turns asks for another amount. */
 	corrects: number;
 	repeats: number;
 }

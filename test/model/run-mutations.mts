@@ -1,5 +1,5 @@
-// Breaks the code in one place after the other, and tells how many worlds notice it. One that none notices is a
-// hole in the model. `--only=TEXT` those with it in their name, `--cores=N` instead of all.
+// Breaks the code in one place after the other, and tells how many worlds notice it. A mistake that none
+// notices is a hole in the model. `--only=TEXT` those with TEXT in their name, `--cores=N` instead of all.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
@@ -65,7 +65,7 @@ async function inWorker(index: number): Promise<Noticed | undefined> {
 }
 
 async function main(): Promise<void> {
-	// Before hours of worlds: each mistake has its place.
+	// A mistake that has no place in the code any more is found here, not after hours of worlds.
 	const sources = readBuild();
 	for (const mutation of mutations) brokenBuild(sources, mutation);
 	const { values } = parseArgs({

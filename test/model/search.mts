@@ -32,7 +32,7 @@ export async function tryWorld(
 	return violation === undefined ? undefined : { seed, violation };
 }
 
-/** In ms. Shrinking ends then with what it has. */
+/** In ms. Shrinking ends then, with the smallest world so far. */
 const longestShrinking = 60_000;
 
 /**

@@ -1,4 +1,4 @@
-// The partner service of a model world, with books of its own: what it did, whatever anybody was told.
+// The partner service of a model world. Its books have each request and payment, whatever the answers said.
 import type { N8nProcess } from './n8n-process.mts';
 import type { AnswerKind, Plan } from './plan.mts';
 import type { Timeline } from './virtual-time.mts';
@@ -10,7 +10,7 @@ interface Wish {
 	amountEtb: number;
 }
 
-/** On what grounds a run sends. */
+/** The grounds on which a run sends. */
 export interface Grounds {
 	/** When the run asked for its reservation: the last time that it wrote the mark of the reference before it sent. */
 	reservedAt: number;
@@ -19,14 +19,14 @@ export interface Grounds {
 /** A request to pay. */
 export interface Sent extends Wish {
 	grounds: Grounds;
-	/** The key of its reference, which the service does not see; by the person's name. */
+	/** The key of its reference, from the name of the person: the service does not see references. */
 	key: string;
 	run: number;
 	/** In ms of the world. */
 	leftAt: number;
 	kind: AnswerKind;
 	isPaid: boolean;
-	/** Whether the service, or the network, may still do something with it. */
+	/** Whether the service or the network may still carry it out. */
 	isPending: boolean;
 	/** When its sender got an answer, or gave it up. */
 	endedAt?: number;
@@ -53,7 +53,7 @@ interface Sender {
 	name: string;
 	random: () => number;
 	signal: AbortSignal | undefined;
-	/** Of its payments, in ms. */
+	/** The Timeout of its payments, in ms. */
 	timeout: number;
 	grounds(toUserId: string): Grounds;
 }
@@ -61,7 +61,7 @@ interface Sender {
 /** The answers and failures of the service and the network. */
 type Weather = Pick<Plan, 'answers' | 'balanceAnswers' | 'balance'>;
 
-/** Answers that leave open whether it was paid, or come so late that a sender may have given up. */
+/** Whether an answer leaves the payment open, or comes so late that a sender may have given up. */
 export const isUnclear = (kind: AnswerKind): boolean => !clear.has(kind);
 const clear = new Set<AnswerKind>([
 	'paid',
@@ -242,7 +242,7 @@ export function newBooks(
 	return { sent: allSent, heal, paymentsOf, isPending, request };
 }
 
-/** Bodies of which a byte comes now and then: n8n's own timeout does not end them. */
+/** Whether a byte of the body comes now and then: n8n's own timeout does not end such an answer. */
 const neverEnds = (kind: AnswerKind | undefined): boolean =>
 	kind === 'dripping' || kind === 'drippingPaid';
 

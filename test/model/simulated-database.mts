@@ -20,7 +20,7 @@ export type Access =
 			change(found: readonly string[] | undefined): { answer: unknown; write?: string[] };
 	  };
 
-/** Of a mark, since it was added. */
+/** The facts about a mark since it was added. */
 interface Added {
 	/** All marks that any call named together with it. */
 	others: ReadonlySet<string>;
@@ -28,7 +28,7 @@ interface Added {
 	access: number;
 }
 
-/** Whether a row is that of a node. That of a workflow is the lock. */
+/** Whether a row belongs to a node. The row of the workflow is the lock. */
 const isNodes = (scope: string): boolean => scope.includes('n:');
 
 export type SimulatedDatabase = ReturnType<typeof newDatabase>;
@@ -42,29 +42,29 @@ export function newDatabase(
 ) {
 	/** By context: '' is the row of the workflow, `n:<node id>` that of a node. */
 	const rows = new Map<string, string[]>();
-	/** Faults that came true. */
+	/** Calls with a fault so far. */
 	let disrupted = 0;
 	/** By context and mark. */
 	const added = new Map<string, Map<string, Added>>();
 	/** How often a process got the lock. */
 	let accesses = 0;
-	/** By context: marks that an access left, and that confirm one of an earlier access. */
+	/** Context and mark of each mark that an access left, and that confirms a mark of an earlier access. */
 	const confirmedLater = new Set<string>();
 	let calls = 0;
 
-	/** Whether a mark is there, and no call that wrote another one of these wrote it too. */
+	/** Whether a mark is there, and no call named it together with a mark for which `beside` is true. */
 	function isAlone(scope: string, mark: string, beside: (other: string) => boolean): boolean {
 		const others = added.get(scope)?.get(mark)?.others;
 		return others !== undefined && ![...others].some(beside);
 	}
 
-	/** Whether a mark is there, and one that an earlier access to the record added. */
+	/** Whether both marks are there, and an earlier access to the record added `earlier`. */
 	function isAddedAfter(scope: string, mark: string, earlier: string): boolean {
 		const accessOf = (each: string): number | undefined => added.get(scope)?.get(each)?.access;
 		return (accessOf(earlier) ?? Infinity) < (accessOf(mark) ?? -Infinity);
 	}
 
-	/** Whether an access ever left this mark, `…Confirmed:…`, and an earlier one the mark that it confirms. */
+	/** Whether an access ever left this mark, `…Confirmed:…`, and confirmed a mark of an earlier access by it. */
 	function wasConfirmedLater(scope: string, mark: string): boolean {
 		return confirmedLater.has(`${scope} ${mark}`);
 	}

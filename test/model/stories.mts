@@ -1,16 +1,8 @@
 // Worlds that random ones come upon too seldom: each is told by hand, and played for each moment at which
 // something may happen.
 import type { Disruption } from './n8n-process.mts';
-import {
-	calmPlan,
-	calmRun,
-	itemOf,
-	type AnswerKind,
-	type DatabaseFaultKind,
-	type ItemPlan,
-	type Plan,
-	type RunPlan,
-} from './plan.mts';
+import { calmPlan, calmRun, itemOf } from './plan.mts';
+import type { AnswerKind, DatabaseFaultKind, ItemPlan, Plan, RunPlan } from './plan.mts';
 import { randomFrom } from './virtual-time.mts';
 
 type Turn = Partial<RunPlan> & Partial<Pick<ItemPlan, 'word' | 'variant' | 'person'>>;
@@ -42,11 +34,11 @@ const range = (from: number, to: number): number[] =>
 const typed = { does: 'settle', by: 'typed', mode: 'manual' } as const;
 const byExpression = { does: 'settle', by: 'expression', mode: 'trigger' } as const;
 
-/** When a process that n8n starts first is disrupted: while it asks for the record, sends or records. */
+/** One disruption for each step in which the first run of a process asks for the record, sends or records. */
 const atSteps = (disruption: Omit<Disruption, 'atStep'>): Disruption[] =>
 	range(3, 32).map((atStep) => ({ ...disruption, atStep }));
 
-/** In ms: how long a slot of the record is, and a sender has its reservation for itself. */
+/** In ms: the length of a slot of time of the record, and the time that a sender has its reservation for itself. */
 const slotMs = 145_000;
 const reservedForMs = 135_000;
 
@@ -58,7 +50,7 @@ const clocks = range(1, 2_000)
 	})
 	.reduce((a, b) => (a.aheadMs > b.aheadMs ? a : b));
 
-/** In ms: when a slot begins for the first of them; also if slots were only as long as a sender has its reservation. */
+/** In ms: a time at which a slot begins by the first clock. A slot of the length `reservedForMs` would begin then, too. */
 const beginsAt = (() => {
 	const both = 27 * slotMs;
 	return both - ((Date.UTC(2026, 10, 1) + Math.floor(clocks.first)) % both);
@@ -71,9 +63,8 @@ const usual = { timeout: 60_000 };
 const sameBucket = { person: 1 };
 
 /**
- * A run pays three people, one after the other. The database fails after it recorded how the first of them
- * ended, whom other turns in another process want too. Which process takes over the lock that was left is a
- * matter of chance.
+ * A run pays three people, one after the other. The database fails after it recorded the end of the first payment,
+ * which turns in another process want to make, too. Chance decides which process takes over the lock that was left.
  */
 const recordedBy = (answer: AnswerKind, others: Turn[]): Plan[] =>
 	[1, 3, 10, 11].flatMap((noise) =>
@@ -108,7 +99,7 @@ const failing = (kinds: DatabaseFaultKind[], turns: Turn[], answers: AnswerKind[
 		range(8, 26).map((call) => planOf(turns, answers, { faults: [{ kind, call, count: 1 }] })),
 	);
 
-/** Of a sender that stands still: a person can settle its payment before it goes on. */
+/** The times of a sender that stands still: a person can settle its payment before it goes on. */
 const stands = { lasts: 298_000, settledAt: 293_000, wentOnAt: 299_000 };
 
 const crashes = atSteps({ kind: 'crash', lasts: 2_000 });
@@ -223,9 +214,9 @@ const plansOf: Record<string, Plan[]> = {
 			crashes,
 			[
 				{ ...usual, start: at(0) },
-				...range(2, 6).map((person): Turn => {
-					return { person, process: 1, start: at(100_000 * person - 60_000) };
-				}),
+				...range(2, 6).map(
+					(person): Turn => ({ person, process: 1, start: at(100_000 * person - 60_000) }),
+				),
 				{ does: 'dryRun', process: 1, start: at(500_000) },
 			],
 			['silent'],

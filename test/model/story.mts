@@ -10,7 +10,7 @@ interface StoryLine {
 	again: number;
 }
 
-/** How many lines back a line is looked for that says the same, such as those of a process that waits. */
+/** A line is not repeated if one of so many lines before it says the same, as those of a process that waits do. */
 const memory = 4;
 
 /** `lines`: one for each thing that happened, with the time in seconds. */

@@ -1,6 +1,6 @@
 // Time of a model world: events in order, each followed by all that the code does before it waits again.
 
-/** Whose code an event runs in. It may be dead or stand still when the event is due. */
+/** The process in whose code an event runs. It may be dead or stand still when the event is due. */
 export interface Owner {
 	/** Takes the event: runs it, keeps it for later, or drops it. */
 	receive(event: OwnedEvent): void;
