@@ -164,6 +164,10 @@ export const mutations: Mutation[] = [
 			'await change.write(freed.map(settledNotPaidMark));',
 			'change.keep(freed.map(settledNotPaidMark));',
 		],
+		'Settling: paid, by an expression, replaces that somebody said not paid': [
+			'[...unused, ...inDoubt].map(settledNotPaidMark)',
+			'inDoubt.map(settledNotPaidMark)',
+		],
 		'Settling: an expression frees again and again': [
 			'onlyOnce && settledBefore.has(settledNotPaidMark(each))',
 			'false',

@@ -24,7 +24,8 @@ export interface Told {
 export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 	'paid paid': ({ run, own }) => run.plan.does === 'pay' && own.some(({ isPaid }) => isPaid),
 	'alreadyPaid paidBefore': (told) => mayBePaidBefore(told),
-	'alreadyPaid settledPaid': (told) => told.word === 'paid' && !wasBeingSent(told),
+	'alreadyPaid settledPaid': (told) =>
+		told.word === 'paid' && !wasBeingSent(told) && !wasSettledNotPaid(told),
 	'ready ready': (told) =>
 		!mayBePaid(told) &&
 		(told.run.plan.does === 'dryRun' || (told.word === 'notPaid' && !wasBeingSent(told))),
@@ -50,7 +51,7 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 	'unknown inDoubt': (told) => mayBeInDoubt(told),
 	'unknown inFlight': (told) => (told.isHealthy ? overlaps(told) : mayStillBeBusy(told)),
 	'unknown notSettled': ({ world, run, key, word, isHealthy }) =>
-		word === 'notPaid' &&
+		word !== 'nothing' &&
 		countsOnce(run) &&
 		(!isHealthy || world.runs.some((other) => hasBegun(other) && says(other, 'notPaid', key))),
 	// A run that stops at the first failure does not attempt the rest.
@@ -66,6 +67,19 @@ const sentUnder = ({ books }: World, key: string): Sent[] =>
 
 const wasClockSet = ({ plan }: World): boolean =>
 	plan.processes.flat().some(({ kind }) => kind.startsWith('clock'));
+
+/** Whether an expression says *paid* of a reference that was settled as not paid, and that no run asked for since. */
+const wasSettledNotPaid = ({ world: { runs }, run, key, isHealthy }: Told): boolean =>
+	isHealthy &&
+	countsOnce(run) &&
+	runs.some(
+		({ lines, payees, beganAt, endedAt = Infinity }) =>
+			endedAt < run.beganAt &&
+			[...lines].some(
+				([item, { code }]) => payees[item]?.key === key && code === 'settledNotPaid',
+			) &&
+			!runs.some(({ plan, asked }) => plan.does === 'pay' && (asked.get(key) ?? 0) >= beganAt),
+	);
 
 function mayBePaidBefore({ world, run, payee, key, own }: Told): boolean {
 	if (own.some(({ isPaid }) => isPaid)) return false;
