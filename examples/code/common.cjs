@@ -74,7 +74,9 @@ const heading = (title, rows) => {
 	// A row of a list counts by itself: two people can have one number by mistake.
 	const persons = new Set(rows.map((row) => row.line || row.person || row.userId || row.reference));
 	const payments = persons.size < rows.length ? `${rows.length} payments to ` : '';
-	return `${escapeHtml(title)}: ${payments}${countPeople({ length: persons.size })}${total}`;
+	const text = `${escapeHtml(title)}: ${payments}${countPeople({ length: persons.size })}${total}`;
+	// Somebody has to do something for these, so they are red everywhere.
+	return /^(UNKNOWN|Not paid)/.test(title) ? `<em>${text}</em>` : text;
 };
 const section = (title, rows) => {
 	const line = (row, index) =>
@@ -108,6 +110,11 @@ const hasRemark =
 	(wanted) =>
 	({ remarks = [] }) =>
 		remarks.some(({ code }) => code === wanted);
+// People who have the name of another number, and its telephone, email or wallet too.
+const likeOthers = (rows) =>
+	rows.filter(({ remarks = [] }) => remarks.filter(({ code }) => /^same/.test(code)).length > 1);
+const numbersOf = (rows) =>
+	rows.map(({ name, employee }) => escapeHtml(`${name} (${employee})`)).join(', ');
 const isNoPerson = (row) => row.status === 'noPerson' || hasRemark('total')(row);
 const noPersons = (rows) => {
 	const seen = rows.map(({ line, name, employee }) => `${line} ${name || employee || ''}`);
@@ -116,7 +123,8 @@ const noPersons = (rows) => {
 // A transaction is a `code`, which the style shortens.
 const page = (...parts) => {
 	const shown = parts.filter(Boolean).join('');
-	const html = shown.replace(/\b0x\w{20,}/g, '<code>$&</code>');
+	const zone = /\d\d:\d\d\b/.test(shown) ? '<p>Times are those of Addis Ababa.</p>' : '';
+	const html = shown.replace(/\b0x\w{20,}/g, '<code>$&</code>') + zone;
 	return { fieldType: 'html', elementName: 'page', html };
 };
 const formLink = (path, words) => {

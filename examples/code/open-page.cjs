@@ -14,30 +14,41 @@ if (isSettling) {
 		const transaction = { fieldType: 'text', fieldName: `tx ${name}`, fieldLabel };
 		return [radio(name, label, options, options[0]), transaction];
 	});
-	const [paid, notPaid] = ['paid', 'notPaid'].map((outcome) => rows.filter(is(outcome)));
-	const cut = toAnswer.filter(typedFor).map((row) => {
-		const isPaid = answer[encodeURIComponent(row.reference)] === options[1];
-		const told = isPaid ? `"${typedFor(row)}" is not whole` : `${options[1]} was not chosen`;
-		return `${row.name ?? ''} (${row.reference}): ${told}`;
-	});
+	const codes = new Map(results.map((row) => [row.reference, row.code]));
+	const [paid, notPaid, before] = ['settledPaid', 'settledNotPaid', 'paidBefore'].map((code) =>
+		rows.filter(({ reference }) => codes.get(reference) === code),
+	);
+	// A text that is no whole transaction is not recorded, see the node Pay salaries.
+	const isCut = (row) => typedFor(row) && !/^\S{20,}$/.test(typedFor(row).trim());
+	const whyOpen = (row) => {
+		if (codes.has(row.reference))
+			return results.find(({ reference }) => reference === row.reference).message;
+		if (isCut(row)) return `"${typedFor(row)}" is no whole transaction. Give all of it, or none`;
+		return typedFor(row) && `${options[1]} was not chosen`;
+	};
+	const notRecorded = toAnswer
+		.filter(whyOpen)
+		.map((row) => `${row.name ?? ''} (${row.reference}): ${whyOpen(row)}`);
 	const isSaid = Object.values(answer).some((said) => options.indexOf(said) > 0);
 	const why = isSaid ? whyNot(all(() => $('Pay salaries'))[0]) : 'Nothing was recorded';
 	const recorded = [
 		...[section('Recorded as paid', paid), section('Recorded as not paid', notPaid)],
-		cut.length > 0 &&
-			`<h4>Not recorded: ${escapeHtml(cut.join('. '))}. Give the whole transaction, or none.</h4>`,
-		paid.length + notPaid.length === 0 && `<h3>${heading(`${why}. Still unknown`, unknown)}</h3>`,
+		section('Paid before, and it stays paid', before),
+		notRecorded.length > 0 && `<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.</h4>`,
+		paid.length + notPaid.length + notRecorded.length === 0 &&
+			`<h3>${heading(`${why}. Still unknown`, unknown)}</h3>`,
 	];
 	const { path } = $('What is open').params.options;
 	const hasList = path === 'etb-file-open'; // The monthly payroll has no list.
+	const otherPath = hasList ? 'etb-payroll-open' : 'etb-file-open';
 	const unpaid = new Map(now.filter(is('notPaid')).map((row) => [forWhat(row), row]));
 	const left = [
 		$runIndex === 0 &&
 			toAnswer.length > 0 &&
 			'<h4>UNKNOWN: it may have been paid, also where a reason says that it failed. Ask the partner service, with wallet, amount and time. Until you know, leave <i>Not known yet</i>.</h4>',
-		toAnswer.length === 0 && '<p>Nothing more is to be recorded on this page.</p>',
+		toAnswer.length + elsewhere.length === 0 && '<p>Nothing more is to be recorded.</p>',
 		elsewhere.length > 0 &&
-			`<p>UNKNOWN, sent by another workflow: ${countPeople(elsewhere)}. Each row names the workflow. Record the answer there: on its page <i>What is open</i>, or in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again.</p>`,
+			`<h4>UNKNOWN, sent by another workflow: ${countPeople(elsewhere)}. Each row names the workflow. Record the answer there: if it is the other payroll, on ${formLink(otherPath, 'its page What is open')}, else in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again.</h4>`,
 	];
 	const links = [...unpaid]
 		.filter(([, row]) => hasList && row.purpose)

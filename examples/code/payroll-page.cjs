@@ -15,9 +15,11 @@ const uploadAgain = `<p>${listAgain}: it pays who was not paid.</p>`;
 const [otherUnknown, paidForPeriod, paidLately] = [
 	...['otherUnknown', 'paidForPeriod', 'paidLately'].map((code) => ready.filter(hasRemark(code))),
 ];
+const [twice, renamed] = [likeOthers(ready), ready.filter(hasRemark('changedName'))];
 // One person of many is a doubt about that person, and most of them are one about the list.
 const isMost = ({ length }) => length > 0 && length * 2 >= ready.length;
-const isDoubtful = otherUnknown.length > 0 || isMost(paidForPeriod) || isMost(paidLately);
+const isDoubtful =
+	otherUnknown.length + twice.length > 0 || isMost(paidForPeriod) || isMost(paidLately);
 const title = (rows, text) => (isMost(rows) ? `<h2><em>${text}</em></h2>` : `<h4>${text}</h4>`);
 const ofThese = ({ length }) => `${length} of ${countPeople(ready)}`;
 const paidAgain = new Set(paidForPeriod.map(({ person }) => person));
@@ -39,10 +41,11 @@ const notListed = [...setUp, ...missing].filter(({ person }) => person && !perso
 const withoutOutcome = notListed.map((row) => [row.person, { ...row, outcome: undefined }]);
 const absent = [...new Map(withoutOutcome).values()];
 // A correction is judged by what was paid before.
+const isCorrection = /^correction/.test(purpose);
 const withPaidBefore = (row) => {
 	const before = ofPeriod.filter(({ person }) => person === row.person);
 	const text = `Paid for ${period} before: ${sum(before)} ETB.`;
-	return purpose === 'correction' ? { ...row, remarks: [...row.remarks, { text }] } : row;
+	return isCorrection ? { ...row, remarks: [...row.remarks, { text }] } : row;
 };
 // The rows of the period that another list left.
 const leftByOthers = registered.filter(
@@ -57,6 +60,7 @@ const namesOf = (rows) =>
 		.join(', ') + (rows.length > 5 ? `, ${rows.length - 5} more` : '');
 const isSettled = ({ reference }) => register.get(reference)?.settledBy;
 const isMarked = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
+const meanwhile = before.filter(({ isPaidMeanwhile }) => isPaidMeanwhile);
 const marked = ready.map(withPaidBefore).filter((row) => isMarked(row) || isSettled(row));
 const markedLines = new Set(marked.map(({ line }) => line));
 const usual = ready.filter(({ line }) => !markedLines.has(line));
@@ -87,8 +91,11 @@ const question = [
 	paidForPeriod.length > 0 &&
 		title(
 			paidForPeriod,
-			`A second payment for ${escapeHtml(period)} to ${ofThese(paidForPeriod)}? ${sum(paidForPeriod)} ETB on top of ${sum(withOtherPurpose)} ETB for another purpose.${purpose === 'correction' ? ' A correction is only the difference.' : ''}`,
+			`A second payment for ${escapeHtml(period)} to ${ofThese(paidForPeriod)}? ${sum(paidForPeriod)} ETB on top of ${sum(withOtherPurpose)} ETB for another purpose.${isCorrection ? ' A correction is only the difference.' : ''}`,
 		),
+	twice.length > 0 &&
+		`<h2><em>The same person under two numbers? ${numbersOf(twice)}: see below</em></h2>`,
+	renamed.length > 0 && `<h4>Another name than before, see below: ${numbersOf(renamed)}</h4>`,
 	paidLately.length > 0 &&
 		title(
 			paidLately,
@@ -118,18 +125,22 @@ const result = [
 		`<p>This page opens once. Later see the published workflow ${formLink('etb-payments', 'Payments of a period')}.</p>`,
 ];
 const html = page(
-	period < due && `<h4>This is for ${escapeHtml(period)}. ${due} is due.</h4>`,
+	period < due &&
+		(asks || ended('paid').length === 0) &&
+		`<h4>This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${uploadLink({ period: due, purpose: upload.purpose }, `Upload it for ${due}`)}</h4>`,
+	meanwhile.length > 0 && `<h4>Another list paid these meanwhile: ${numbersOf(meanwhile)}</h4>`,
 	...(asks ? question : result),
 	...[...unknownParts, ...(asks ? [] : [paidPart]), ...otherParts].map((part) => section(...part)),
 	notPaid.some((row) => row.code === 'aboveMaximum') &&
 		'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
 	before.some(hasRemark('changedAmount')) &&
-		`<p>Too little was paid? Upload the difference, with the purpose ${purpose === 'correction' ? 'allowance' : 'correction'}.</p>`,
+		purpose !== 'correction-2' &&
+		`<p>${period < due ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? Upload the difference, with the purpose ${purpose === 'correction' ? 'correction 2' : 'correction'}.</p>`,
 	notRead.length > 0 && `<p>Columns that were not read: ${escapeHtml(notRead.join(', '))}.</p>`,
 	noPersons(all(() => $('Check List')).filter(isNoPerson)),
 	asks && section(...paidPart),
 	asks &&
-		`<p>When this list is decided, see the published workflow ${formLink('etb-payments', 'Payments of a period')}: this page can show an error then, also if people were paid. Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it.</p>`,
+		`<p>When this list is decided, reload this page. If it shows an error then, somebody was not paid or is UNKNOWN: see ${formLink('etb-payments', 'Payments of a period')} and ${formLink('etb-file-open', 'What is open')}, and then ${listAgain.replace('Upload', 'upload')}. Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it.</p>`,
 );
 const why = error && `<p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`;
 const failed =

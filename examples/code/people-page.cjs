@@ -19,11 +19,16 @@ const left = all(() => $('People')).filter(
 	(one) => one.payroll === payroll && !here.has(one.person),
 );
 const withoutNew = (row) => ({ ...row, remarks: row.remarks.filter(({ code }) => code !== 'new') });
+const twice = likeOthers([...fresh, ...changed]);
+const renamed = changed.filter(hasRemark('changedName'));
 const html = page(
 	error
 		? `<h2>The list cannot be used</h2><p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`
 		: `<h2>${countPeople(fresh)} new, ${changed.length} changed, ${same.length} as before${problems.length > 0 ? `, ${problems.length} cannot be used` : ''}</h2>`,
 	stays,
+	twice.length > 0 &&
+		`<h2><em>The same person under two numbers? ${numbersOf(twice)}: see below</em></h2>`,
+	renamed.length > 0 && `<h4>Another name than before, see below: ${numbersOf(renamed)}</h4>`,
 	section('Cannot be used', problems),
 	section(`Not paid by ${payroll}: they stay with another payroll`, elsewhere),
 	section('New: they get a wallet', fresh.map(withoutNew)),
@@ -36,7 +41,18 @@ const steps = [
 	changed.length > 0 && `Change ${countPeople(changed)}`,
 ];
 const confirmed = steps.filter(Boolean).join(', ');
-const options = [confirmed, 'Change nothing'].filter(Boolean);
+const nothing = 'Change nothing';
+// The first choice is the easy one.
+const options = (twice.length > 0 ? [nothing, confirmed] : [confirmed, nothing]).filter(Boolean);
 const title = error ? 'Nobody can be set up' : 'Set up these people?';
 const fields = [html, radio('decision', 'Your decision', options)];
-return [{ json: { title, page: html.html, fields, confirmed, stays: stays || '' } }];
+// For the page at the end.
+const stillToDo = [
+	stays,
+	problems.length > 0 && `<h4>Cannot be used, nothing was done: ${numbersOf(problems)}</h4>`,
+];
+return [
+	{
+		json: { title, page: html.html, fields, confirmed, stays: stillToDo.filter(Boolean).join('') },
+	},
+];

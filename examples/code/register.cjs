@@ -18,7 +18,13 @@ for (const [line, row] of list) {
 	if (now === undefined || sent.has(line) || !['ready', 'unknown'].includes(row.outcome)) continue;
 	const isChanged = now.updatedAt !== readAt.get(row.reference);
 	if (isChanged && is('paid')(now))
-		list.set(line, { ...row, outcome: 'alreadyPaid', paid: now, remarks: [] });
+		list.set(line, {
+			...row,
+			outcome: 'alreadyPaid',
+			paid: now,
+			remarks: [],
+			isPaidMeanwhile: true,
+		});
 	else if (is('unknown')(now) ? is('ready')(row) : isChanged && is('unknown')(row))
 		list.set(line, { ...row, outcome: now.outcome, message: now.reason, isAsNow: true });
 }
@@ -38,12 +44,14 @@ const rows = results.map((row) => {
 	const outcome = { alreadyPaid: 'paid', ready: 'notPaid' }[row.outcome] ?? row.outcome;
 	// The first reason says more than that it is still unknown.
 	const isStill = row.isAsNow || (row.code === 'inDoubt' && is('unknown')(old));
+	// Somebody else answered before, or it cannot be settled now.
+	const isRefused = isSettling && !/^(settled|paidBefore)/.test(row.code);
 	const isPaidNow = !isSettling && is('notPaid')(old) && old.settledBy;
 	const whyPaid = isPaidNow ? `First recorded as not paid by ${old.settledBy}` : '';
 	const reason = isStill ? old.reason : outcome === 'paid' ? whyPaid : whyNot(row);
 	// A list takes back neither that somebody was paid, nor that it is unknown.
 	const isKnown = old.outcome === 'paid' || (!isSettling && rank(old) > rank({ outcome }));
-	if (isStill || isKnown) return { ...old, reason, updatedAt };
+	if (isStill || isKnown || isRefused) return { ...old, reason: reason || old.reason, updatedAt };
 	const { purpose, period, person, employee, name, phone } = { ...old, ...row };
 	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = row;
 	const sentAt = updatedAt && new Date(updatedAt).toISOString();
@@ -55,10 +63,11 @@ const rows = results.map((row) => {
 		// Somebody can know that a payment was made, and not when: the time at which it was sent is nearest.
 		paidAt: row.paidAt ?? (isSettling && outcome === 'paid' ? sentAt : undefined),
 		amountEtb: outcome === 'paid' ? amountEtb : undefined,
-		txHash: row.txHash ?? (outcome === 'paid' ? typedFor({ reference }) : undefined),
+		txHash: row.txHash ?? (row.code === 'settledPaid' ? typedFor({ reference }) : undefined),
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy,
-		settledBy: isSettling ? answer.user?.email : '',
+		// The answer of somebody else stays in the register.
+		settledBy: row.code === 'paidBefore' ? undefined : isSettling ? answer.user?.email : '',
 	};
 });
 // "What next?" sends an item to one output, so a row that is written and left is two items. `createdAt` marks those to write: the

@@ -135,14 +135,18 @@ describe('the register after a payroll', () => {
 		expect(pageAndRows('payroll.json', runs)).toEqual([]);
 	});
 
-	test('what somebody settles is written with who did it, and with a transaction only if it was paid', () => {
-		const open = [1, 2].map((number) => registered(number, 'unknown', { workflow: 'S (own)' }));
-		const ended = ['paid', 'notPaid'].map((outcome, index) => ({
-			...{ outcome, code: 'settled', mode: 'settle', reference: referenceOf(index + 1) },
+	test('what somebody settles is written with who did it, if nobody did before', () => {
+		const codes = ['settledPaid', 'settledNotPaid', 'paidBefore', 'notSettled'];
+		const open = codes.map((_, index) =>
+			registered(index + 1, 'unknown', { workflow: 'S (own)', settledBy: '' }),
+		);
+		const ended = codes.map((code, index) => ({
+			outcome: { settledNotPaid: 'ready', notSettled: 'unknown' }[code] ?? 'alreadyPaid',
+			...{ code, mode: 'settle', reference: referenceOf(index + 1) },
 		}));
-		const said: Array<[string, string]> = ['It was paid', 'It was not paid'].flatMap(
-			(answer, index) => [
-				[referenceOf(index + 1), answer],
+		const said = codes.flatMap(
+			(_, index): Array<[string, string]> => [
+				[referenceOf(index + 1), index === 1 ? 'It was not paid' : 'It was paid'],
 				[`tx ${referenceOf(index + 1)}`, '0xfull'],
 			],
 		);
@@ -167,6 +171,7 @@ describe('the register after a payroll', () => {
 				settledBy: 'second@example.com',
 			},
 			{ id: 2, outcome: 'notPaid', amountEtb: undefined, txHash: undefined },
+			{ id: 3, outcome: 'paid', amountEtb: 3000, txHash: undefined, settledBy: undefined },
 		]);
 		expect(rows.some((each) => each['isLeft'] === true)).toBe(false);
 	});
@@ -246,6 +251,25 @@ describe('the page of a list', () => {
 		expect(headline(page)).toBe('6,000.00 ETB for 3 people: salary, 2026-10');
 		expect(page).toMatch(told);
 		expect(choices[0]).toBe(approve);
+	});
+
+	test('has a large doubt about two numbers with one name and telephone, and Decline first', () => {
+		const { rows, ready } = check([]);
+		const remarks = ['sameName', 'samePhone'].map((code) => ({ code, text: `${code}: E1` }));
+		const doubted = ready.map((row, index) => (index < 2 ? { ...row, remarks } : row));
+		const { page, choices } = pageOf({
+			...{ 'Upload a list': [[upload]], 'Check List': [rows], 'Pay salaries': [doubted] },
+			Payments: [[]],
+		});
+		expect(headline(page)).toMatch(/same person under two numbers\? .*\(E-1\), .*\(E-2\): see below/);
+		expect(choices[0]).toBe('Decline: pay nobody');
+	});
+
+	test('of an earlier period, of whom all were paid, leads to the form of the period that is due', () => {
+		const { page } = pageOf(runs([1, 2, 3].map((number) => registered(number, 'paid'))));
+		expect(page).toMatch(
+			/This is for 2026-10\. (\S+) is due\. .*period=\1&purpose=salary.*Upload it/,
+		);
 	});
 
 	test('says on the button that all get a second payment', () => {

@@ -424,7 +424,7 @@ test('what was settled while a page waited stays settled, and its last page says
 			...{ [free]: 'It was not paid', [paid]: 'It was paid' },
 			'Its whole transaction': '0xab12…',
 		}),
-		/Recorded as not paid: 1 person, .*W-free .*Not recorded: Abebe Kebede \(salary-\S+-W-PAID\): "0xab12…" is not whole\. .*To record more: /,
+		/Recorded as not paid: 1 person, .*W-free .*Not recorded: Abebe Kebede \(salary-\S+-W-PAID\): "0xab12…" is no whole transaction\. .*To record more: /,
 	);
 	assert.equal((await register('W-paid'))[0]?.['outcome'], 'unknown');
 	const typed = { [paid]: 'It was paid', 'Its whole transaction': '0xab12' };
