@@ -60,6 +60,11 @@ test('makes payments of the rows, in order, each paired with its row, and asks n
 	expect(credentials).toMatchObject([{ displayOptions: { hide: { operation: ['checkList'] } } }]);
 });
 
+test('a row below an empty one is paired with its own item', async () => {
+	const { output } = await checkList({}, [{ employee: '', name: '', amountEtb: '' }, ...people]);
+	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 1 }, { item: 2 }]);
+});
+
 const rowOf = (json: IDataObject): string => `={{ [{ json: ${JSON.stringify(json)} }] }}`;
 const withoutWallet = [{ 'Staff No': 'E-1', 'Full name': 'Abebe', 'Net to pay': 5, name: 'other' }];
 const payment = (row: IDataObject): INodeParameters => ({

@@ -217,6 +217,23 @@ describe('a reference', () => {
 	});
 });
 
+test('what was paid before a change of the record that failed is recorded by the next change', async () => {
+	const ask = deduplicator.checkProcessedAndRecord;
+	const broken = jest.spyOn(deduplicator, 'checkProcessedAndRecord');
+	let failures = 0;
+	broken.mockImplementation(async (items, ...more) => {
+		const isPaid = items.some((item) => String(item).startsWith('paid:'));
+		if (isPaid && failures++ === 0) throw new Error('gone');
+		return await ask(items, ...more);
+	});
+	const result = await pay(people(3), { options: { concurrency: 1 } }, { onError });
+	expect(codesOf(result).sort()).toEqual(['noRecord', 'paid', 'paid']);
+	broken.mockRestore();
+	expect(codesOf(await pay(people(3), {}, { onError }))).toEqual([
+		...['paidBefore', 'paid', 'paidBefore'],
+	]);
+});
+
 describe('a database that fails to forget payments that were refused', () => {
 	test.each([
 		['at the end of the run', 10, 2],

@@ -71,6 +71,10 @@ export const mutations: Mutation[] = [
 			'.readUInt16BE() % buckets',
 			'.readUInt16BE() % buckets + Math.random()',
 		],
+		'A refusal frees a reference whose reservation has expired': [
+			'ageMs !== undefined && ageMs() < reservedForMs',
+			'ageMs !== undefined',
+		],
 		'Slots are no longer than a reservation is its own': [
 			'reservedForMs + clockDifferenceMs',
 			'reservedForMs',

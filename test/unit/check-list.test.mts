@@ -236,7 +236,9 @@ describe('a row', () => {
 	test('without a number and an amount is no person, and says what stands in it', () => {
 		const titles =
 			',Finance department,,\n1,E-1,Abebe,5\n,,Almaz Bekele,\n,E-3,,\n,,Bekele,7\n,,Sara,0\n,,,0';
-		const rows = check(csv(`No.,${top}\n${titles}\nPrepared by: Hirut M.,,,-\n,,Checked by,\n,,Signed by,Hana`));
+		const rows = check(
+			csv(`No.,${top}\n${titles}\nPrepared by: Hirut M.,,,-\n,,Checked by,\n,,Signed by,Hana`),
+		);
 		expect(rows.map(({ status, problem }) => [status, problem])).toEqual([
 			['noPerson', expect.stringMatching(/"Finance department"/)],
 			['ready', ''],

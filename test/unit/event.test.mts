@@ -1,5 +1,11 @@
 /** The bodies that are events, and the events that are the same. */
-import { eventIn, eventKey, eventOptions } from '../../nodes/EtbWalletTrigger/event.ts';
+import {
+	allEvents,
+	eventIn,
+	eventKey,
+	eventOptions,
+	isWanted,
+} from '../../nodes/EtbWalletTrigger/event.ts';
 
 test.each([
 	...['', '[]', '"transfer.completed"', 'null', '{"data":{}}', '{"event":1}', '{"event":""}'],
@@ -7,6 +13,17 @@ test.each([
 	'{"event":"\xff"}',
 ])('%j is no event', (body) => {
 	expect(eventIn(Buffer.from(body, 'latin1'))).toBeUndefined();
+});
+
+test.each([
+	[['transfer.completed'], true],
+	[['disburse.completed'], false],
+	[['disburse.completed', 'transfer.completed'], true],
+	[['disburse.completed', 'deposit.mint_queued'], false],
+	[[allEvents, 'disburse.completed'], true],
+	[[], false],
+])('of the chosen events %j a transfer is one: %s', (wanted, isOne) => {
+	expect(isWanted({ event: 'transfer.completed' }, wanted)).toBe(isOne);
 });
 
 const transfer = (id: string, more = ''): string =>
