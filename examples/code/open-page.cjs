@@ -23,7 +23,7 @@ if (isSettling) {
 	const whyOpen = (row) => {
 		if (codes.has(row.reference))
 			return results.find(({ reference }) => reference === row.reference).message;
-		if (isCut(row)) return `"${typedFor(row)}" is no whole transaction. Give all of it, or none`;
+		if (isCut(row)) return `"${typedFor(row)}" is no whole transaction`;
 		return typedFor(row) && `${options[1]} was not chosen`;
 	};
 	const notRecorded = toAnswer
@@ -34,7 +34,8 @@ if (isSettling) {
 	const recorded = [
 		...[section('Recorded as paid', paid), section('Recorded as not paid', notPaid)],
 		section('Paid before, and it stays paid', before),
-		notRecorded.length > 0 && `<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.</h4>`,
+		notRecorded.length > 0 &&
+			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.${toAnswer.some(isCut) ? ' Give the whole transaction, or none.' : ''}</h4>`,
 		paid.length + notPaid.length + notRecorded.length === 0 &&
 			`<h3>${heading(`${why}. Still unknown`, unknown)}</h3>`,
 	];

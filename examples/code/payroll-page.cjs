@@ -93,15 +93,15 @@ const question = [
 			paidForPeriod,
 			`A second payment for ${escapeHtml(period)} to ${ofThese(paidForPeriod)}? ${sum(paidForPeriod)} ETB on top of ${sum(withOtherPurpose)} ETB for another purpose.${isCorrection ? ' A correction is only the difference.' : ''}`,
 		),
-	twice.length > 0 &&
-		`<h2><em>The same person under two numbers? ${numbersOf(twice)}: see below</em></h2>`,
-	renamed.length > 0 && `<h4>Another name than before, see below: ${numbersOf(renamed)}</h4>`,
 	paidLately.length > 0 &&
 		title(
 			paidLately,
 			`Paid in the last 10 days: ${ofThese(paidLately)}. Are month and purpose right?`,
 		),
+	twice.length > 0 &&
+		`<h2><em>The same person under two numbers? ${numbersOf(twice)}: see below</em></h2>`,
 	`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(purpose)}, ${escapeHtml(period)}</h2>`,
+	renamed.length > 0 && `<h4>Another name than before, see below: ${numbersOf(renamed)}</h4>`,
 	unknown.length > 0 && `<h4>${heading('UNKNOWN, see below', unknown)}</h4>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	absent.length > 0 && `<h4>Not in this list, see below: ${countPeople(absent)}</h4>`,

@@ -261,7 +261,9 @@ describe('the page of a list', () => {
 			...{ 'Upload a list': [[upload]], 'Check List': [rows], 'Pay salaries': [doubted] },
 			Payments: [[]],
 		});
-		expect(headline(page)).toMatch(/same person under two numbers\? .*\(E-1\), .*\(E-2\): see below/);
+		expect(headline(page)).toMatch(
+			/same person under two numbers\? .*\(E-1\), .*\(E-2\): see below/,
+		);
 		expect(choices[0]).toBe('Decline: pay nobody');
 	});
 
