@@ -71,6 +71,10 @@ export const mutations: Mutation[] = [
 			'.readUInt16BE() % buckets',
 			'.readUInt16BE() % buckets + Math.random()',
 		],
+		'The last results of a stopped run are not recorded': [
+			'alsoIfStopped ? undefined : this.stop',
+			'this.stop',
+		],
 		'A refusal frees a reference whose reservation has expired': [
 			'ageMs !== undefined && ageMs() < reservedForMs',
 			'ageMs !== undefined',
