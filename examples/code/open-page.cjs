@@ -20,15 +20,22 @@ if (isSettling) {
 	);
 	// A text that is no whole transaction is not recorded, see the node Pay salaries.
 	const isCut = (row) => typedFor(row) && !/^\S{20,}$/.test(typedFor(row).trim());
-	const whyOpen = (row) => {
-		if (codes.has(row.reference))
-			return results.find(({ reference }) => reference === row.reference).message;
-		if (isCut(row)) return `"${typedFor(row)}" is no whole transaction`;
-		return typedFor(row) && `${options[1]} was not chosen`;
-	};
-	const notRecorded = toAnswer
-		.filter(whyOpen)
-		.map((row) => `${row.name ?? ''} (${row.reference}): ${whyOpen(row)}`);
+	const refused = results
+		.filter(({ code }) => !/^(settled|paidBefore)/.test(code))
+		.map((row) => ({ ...register.get(row.reference), ...row }))
+		.map((row) => ({
+			...row,
+			why: `${row.message}${row.settledBy ? `. It was ${row.settledBy}` : ''}`,
+		}));
+	const mistyped = toAnswer
+		.filter((row) => typedFor(row) && !codes.has(row.reference))
+		.map((row) => {
+			const cut = `"${typedFor(row)}" is no whole transaction`;
+			return { ...row, why: isCut(row) ? cut : `${options[1]} was not chosen` };
+		});
+	const notRecorded = [...refused, ...mistyped].map(
+		({ name = '', reference, why }) => `${name} (${reference}): ${why}`,
+	);
 	const isSaid = Object.values(answer).some((said) => options.indexOf(said) > 0);
 	const why = isSaid ? whyNot(all(() => $('Pay salaries'))[0]) : 'Nothing was recorded';
 	const recorded = [

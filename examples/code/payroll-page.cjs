@@ -128,7 +128,7 @@ const html = page(
 	period < due &&
 		(asks || ended('paid').length === 0) &&
 		`<h4>This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${uploadLink({ period: due, purpose: upload.purpose }, `Upload it for ${due}`)}</h4>`,
-	meanwhile.length > 0 && `<h4>Another list paid these meanwhile: ${numbersOf(meanwhile)}</h4>`,
+	meanwhile.length > 0 && `<h4>Paid or settled as paid meanwhile: ${numbersOf(meanwhile)}</h4>`,
 	...(asks ? question : result),
 	...[...unknownParts, ...(asks ? [] : [paidPart]), ...otherParts].map((part) => section(...part)),
 	notPaid.some((row) => row.code === 'aboveMaximum') &&

@@ -444,7 +444,7 @@ test('what was settled while a page waited stays settled, and its last page says
 	assert.equal((await register('W-paid'))[0]?.['txHash'], hash);
 	assert.match(
 		await payroll.approve(waiting),
-		/Paid: 1 person, 102\.00 ETB\. Not paid: 1 person, 100\.00 ETB\. Paid before, not again: 1 person, 101\.00/,
+		/Paid: 1 person, 102\.00 ETB\. Not paid: 1 person, 100\.00 ETB \. Paid before, not again: 1 person, 101\.00/,
 	);
 	assert.deepEqual(
 		(await Promise.all(people.map(register))).flat().map(({ outcome }) => outcome),
