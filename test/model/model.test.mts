@@ -4,6 +4,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { optionsOfCreate } from '../support/engine/options-of-create.mts';
+import { calmRun } from './plan.mts';
+import { parametersOf } from './runs.mts';
 
 /** Most mutations of `payment-mutations.mts` are noticed by so many, or by the stories. Two need up to 1,600. */
 const worlds = 600;
@@ -17,3 +20,11 @@ test(`no rule of payments is broken in the stories and ${worlds} worlds`, async 
 	expect(story).toContain(`${worlds} worlds in`);
 	expect(child.exitCode).toBe(0);
 }, 300_000);
+
+test('the model plays each option', () => {
+	const plan = { ...calmRun, items: [], maxAmountEtb: 1, maxTotalEtb: 1 };
+	const { options } = parametersOf(plan, [], []);
+	expect(Object.keys(Object(options) as object).sort()).toEqual(
+		optionsOfCreate.map(({ name }) => name).sort(),
+	);
+});

@@ -166,7 +166,12 @@ const itemOf = (
 	notPaid: word === 'notPaid' ? reference : '',
 });
 
-function parametersOf(plan: RunPlan, payees: Payee[], words: Word[]): Record<string, unknown> {
+/** The parameters of the node in a run. */
+export function parametersOf(
+	plan: RunPlan,
+	payees: Payee[],
+	words: Word[],
+): Record<string, unknown> {
 	const { does, by, timeout, concurrency, checkBalance, maxAmountEtb, maxTotalEtb } = plan;
 	const named = (word: Word): string =>
 		payees
