@@ -50,20 +50,20 @@ const tell = (row, index, rows) => {
 	const settled = row.settledBy ? row : known;
 	const sentAt = minuteOf((is('unknown')(known) && known.updatedAt) || Date.now());
 	return [
-		...[row.line && `Row ${row.line}`, isRepeated ? 'As above' : reason],
+		row.line && `Row ${row.line}`,
+		isRepeated ? 'As above' : reason,
 		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
-		...[paidAt && minuteOf(paidAt), txHash],
+		paidAt && minuteOf(paidAt),
+		txHash,
 		...(rank(row) < 0 ? remarksOf(row, 'rounded') : []),
 		...(is('unknown')(row) ? [`Sent ${sentAt}`, row.reference] : []),
 		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,
 		settled.settledBy &&
 			`Recorded as ${is('paid')(settled) ? 'paid' : 'not paid'} by ${settled.settledBy} at ${settledAt(settled)}`,
-		...[
-			wallet && `Wallet ${wallet}`,
-			row.phone && `Telephone ${row.phone}`,
-			isOfOther({ workflow }) && `By ${workflow}`,
-		],
+		wallet && `Wallet ${wallet}`,
+		row.phone && `Telephone ${row.phone}`,
+		isOfOther({ workflow }) && `By ${workflow}`,
 	];
 };
 const heading = (title, rows) => {
@@ -96,13 +96,23 @@ const byPeriod = (rows, showPaid = section) => {
 // The cells of a payment in a file for people.
 const fileRow = (row) => {
 	const cells = {
-		...{ Period: row.period, Purpose: row.purpose, Employee: row.employee, Name: row.name },
-		...{ Telephone: row.phone, Wallet: row.userId, 'Amount (ETB)': row.askedEtb },
-		...{ 'Paid (ETB)': is('paid')(row) && amountOf(row), Result: titles[row.outcome] },
-		...{ 'Time in Addis Ababa': row.paidAt && minuteOf(row.paidAt), Transaction: row.txHash },
-		...{ 'Approved by': row.approvedBy, 'Settled by': row.settledBy },
-		...{ 'Settled at': row.settledBy && settledAt(row), Reason: row.reason },
-		...{ Workflow: row.workflow, Reference: row.reference },
+		Period: row.period,
+		Purpose: row.purpose,
+		Employee: row.employee,
+		Name: row.name,
+		Telephone: row.phone,
+		Wallet: row.userId,
+		'Amount (ETB)': row.askedEtb,
+		'Paid (ETB)': is('paid')(row) && amountOf(row),
+		Result: titles[row.outcome],
+		'Time in Addis Ababa': row.paidAt && minuteOf(row.paidAt),
+		Transaction: row.txHash,
+		'Approved by': row.approvedBy,
+		'Settled by': row.settledBy,
+		'Settled at': row.settledBy && settledAt(row),
+		Reason: row.reason,
+		Workflow: row.workflow,
+		Reference: row.reference,
 	};
 	return Object.fromEntries(Object.entries(cells).map(([title, cell]) => [title, cell || '']));
 };
@@ -138,6 +148,10 @@ const uploadLink = ({ period, purpose = '' }, words) =>
 		words,
 	);
 const radio = (fieldName, fieldLabel, options, defaultValue = '') => ({
-	...{ fieldType: 'radio', requiredField: true, fieldName, fieldLabel, defaultValue },
+	fieldType: 'radio',
+	requiredField: true,
+	fieldName,
+	fieldLabel,
+	defaultValue,
 	fieldOptions: { values: options.map((option) => ({ option })) },
 });

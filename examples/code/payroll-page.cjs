@@ -12,10 +12,12 @@ const nameOf = (one) =>
 	escapeHtml(one ? `${one.firstName} ${one.lastName} (${one.email})` : 'nobody');
 const listAgain = uploadLink({ period, purpose: upload.purpose }, 'Upload the list again');
 const uploadAgain = `<p>${listAgain}: it pays who was not paid.</p>`;
-const [otherUnknown, paidForPeriod, paidLately] = [
-	...['otherUnknown', 'paidForPeriod', 'paidLately'].map((code) => ready.filter(hasRemark(code))),
-];
-const [twice, renamed] = [likeOthers(ready), ready.filter(hasRemark('changedName'))];
+const withRemark = (code) => ready.filter(hasRemark(code));
+const otherUnknown = withRemark('otherUnknown');
+const paidForPeriod = withRemark('paidForPeriod');
+const paidLately = withRemark('paidLately');
+const renamed = withRemark('changedName');
+const twice = likeOthers(ready);
 // One person of many is a doubt about that person, and most of them are one about the list.
 const isMost = ({ length }) => length > 0 && length * 2 >= ready.length;
 const isDoubtful =

@@ -58,8 +58,18 @@ const rows = results.map((row) => {
 	const isOfBefore = isSettling || is('alreadyPaid')(row);
 	const approvedBy = isOfBefore ? old.approvedBy : sent.has(row.line) ? answer.user?.email : '';
 	return {
-		...{ ...old, reference, purpose, period, person, employee, name, outcome, reason, askedEtb },
-		...{ phone: phone && String(phone), userId: row.toUserId ?? old.userId },
+		...old,
+		reference,
+		purpose,
+		period,
+		person,
+		employee,
+		name,
+		outcome,
+		reason,
+		askedEtb,
+		phone: phone && String(phone),
+		userId: row.toUserId ?? old.userId,
 		// Somebody can know that a payment was made, and not when: the time at which it was sent is nearest.
 		paidAt: row.paidAt ?? (isSettling && outcome === 'paid' ? sentAt : undefined),
 		amountEtb: outcome === 'paid' ? amountEtb : undefined,
