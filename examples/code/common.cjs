@@ -1,5 +1,6 @@
 // The functions and the register that the code of all Code nodes uses; each code begins with this file.
-// The items of a node. The parameter is a function, because n8n corrects the name behind a dollar sign when somebody renames the node.
+// The items of a node. The parameter is a function, because n8n corrects the name behind a dollar sign when
+// somebody renames the node.
 const all = (nodeOf, ...run) => {
 	try {
 		const items = nodeOf().all(0, ...run);
@@ -31,15 +32,15 @@ const whyNot = ({ outcome, problem, message, remedy, reason }) => {
 	const told = { notPaid: [message, remedy], unknown: [message] }[outcome] ?? [];
 	return problem || reason || told.filter(Boolean).join('. ');
 };
-// The rows of the register, as it was read last: of each reference those that know most, and each transaction, because two workflows
-// at once can pay one reference.
-const table =
+// The register, as it was read last. `register` has for each reference the row with the surest outcome. `registered` has all
+// rows with that outcome, one for each transaction: two workflows at once can pay one reference.
+const registerRows =
 	[all(() => $('Payments now')), all(() => $('Payments'))].find(({ length }) => length > 0) ?? [];
-const keyed = table.map((row) => [row.reference || row.id, row]).filter(([key]) => key);
-const sorted = keyed.sort(([, one], [, other]) => rank(one) - rank(other));
-const register = new Map(sorted);
-const best = sorted.filter(([key, row]) => row.outcome === register.get(key).outcome);
-const registered = [...new Map(best.map(([key, row]) => [`${key} ${row.txHash}`, row])).values()];
+const keyed = registerRows.map((row) => [row.reference || row.id, row]).filter(([key]) => key);
+const bySureness = keyed.sort(([, one], [, other]) => rank(one) - rank(other));
+const register = new Map(bySureness);
+const surest = bySureness.filter(([key, row]) => row.outcome === register.get(key).outcome);
+const registered = [...new Map(surest.map(([key, row]) => [`${key} ${row.txHash}`, row])).values()];
 // The lines of a page below a name. A reason that is that of the row above stands there once.
 const tell = (row, index, rows) => {
 	const { amountEtb, name, paidAt, txHash, workflow } = { ...row, ...row.paid };

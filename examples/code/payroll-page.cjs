@@ -1,4 +1,5 @@
-// The page that asks for approval, or the one at the end, and then the rows.
+// The page that asks for approval, or the one at the end, and then the rows. `register.cjs` has `answer` (of the form), `results`
+// (of the list), `rows` (for the register) and `sent` (the lines that were sent).
 const [upload] = all(() => $('Upload a list'));
 const [{ error }] = all(() => $('Check List'));
 const { user, decision } = answer;
@@ -22,7 +23,8 @@ const twice = likeOthers(ready);
 const isMost = ({ length }) => length > 0 && length * 2 >= ready.length;
 const isDoubtful =
 	otherUnknown.length + twice.length > 0 || isMost(paidForPeriod) || isMost(paidLately);
-const title = (rows, text) => (isMost(rows) ? `<h2><em>${text}</em></h2>` : `<h4>${text}</h4>`);
+const doubtHeading = (rows, text) =>
+	isMost(rows) ? `<h2><em>${text}</em></h2>` : `<h4>${text}</h4>`;
 const ofThese = ({ length }) => `${length} of ${countPeople(ready)}`;
 const paidAgain = new Set(paidForPeriod.map(({ person }) => person));
 const ofPeriod = registered.filter((row) => is('paid')(row) && row.period === period);
@@ -45,8 +47,8 @@ const absent = [...new Map(withoutOutcome).values()];
 // A correction is judged by what was paid before.
 const isCorrection = /^correction/.test(purpose);
 const withPaidBefore = (row) => {
-	const before = ofPeriod.filter(({ person }) => person === row.person);
-	const text = `Paid for ${period} before: ${sum(before)} ETB.`;
+	const paidForIt = ofPeriod.filter(({ person }) => person === row.person);
+	const text = `Paid for ${period} before: ${sum(paidForIt)} ETB.`;
 	return isCorrection ? { ...row, remarks: [...row.remarks, { text }] } : row;
 };
 // The rows of the period that another list left.
@@ -91,12 +93,12 @@ const question = [
 	otherUnknown.length > 0 &&
 		`<h2><em>UNKNOWN whether ${ofThese(otherUnknown)} got another payment, see below</em></h2>`,
 	paidForPeriod.length > 0 &&
-		title(
+		doubtHeading(
 			paidForPeriod,
 			`A second payment for ${escapeHtml(period)} to ${ofThese(paidForPeriod)}? ${sum(paidForPeriod)} ETB on top of ${sum(withOtherPurpose)} ETB for another purpose.${isCorrection ? ' A correction is only the difference.' : ''}`,
 		),
 	paidLately.length > 0 &&
-		title(
+		doubtHeading(
 			paidLately,
 			`Paid in the last 10 days: ${ofThese(paidLately)}. Are month and purpose right?`,
 		),

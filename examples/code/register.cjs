@@ -9,7 +9,8 @@ const list = new Map(
 );
 for (const row of [...all(() => $('Pay salaries'), 0), ...all(() => $('Pay salaries'))])
 	if (list.get(row.line)?.status === 'ready') list.set(row.line, { ...list.get(row.line), ...row });
-// A page can wait for a day. A row that was not sent after it is as the register has it by now: settled, or paid by another list.
+// A page can wait for a day. A row that was not sent after it is as the register has it by now: settled, or paid by
+// another list.
 const ofPaying = all(() => $('Pay salaries')).filter(({ mode }) => mode !== 'dryRun');
 const sent = new Set(ofPaying.map(({ line }) => line));
 const readAt = new Map(all(() => $('Payments')).map((row) => [row.reference, row.updatedAt]));
@@ -80,8 +81,8 @@ const rows = results.map((row) => {
 		settledBy: row.code === 'paidBefore' ? undefined : isSettling ? answer.user?.email : '',
 	};
 });
-// "What next?" sends an item to one output, so a row that is written and left is two items. `createdAt` marks those to write: the
-// node of the table drops this column.
+// "What next?" sends an item to one output, so a row that is written and left is two items. `createdAt` marks those
+// to write: the node of the table drops this column.
 const isWritten = ({ reference, updatedAt }) => reference && updatedAt === undefined;
 const isLeft = ({ outcome }) => !isSettling && ['notPaid', 'unknown'].includes(outcome);
 const toPlaces = (rows) => [
