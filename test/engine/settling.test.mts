@@ -157,6 +157,8 @@ test('was paid does not replace the answer of somebody else, unless it is typed 
 	await leaveUnknown(itemsFor('a', 'b'), ['a', 'b'], 'error500BeforePaying');
 	expect(await answer({ wasNotPaid: 'pay-a' })).toEqual(['settledNotPaid']);
 	expect(await answer({ wasPaid: 'pay-a\npay-b' })).toEqual(['notSettled', 'settledPaid']);
+	const byExpression = { wasPaid: "={{ 'pay-a' }}" };
+	expect(codesOf(await settle(byExpression))).toEqual(['notSettled']);
 	expect(await known('a', 'b')).toEqual(['ready', 'paidBefore']);
 	expect(codesOf(await settle({ wasPaid: 'pay-a' }))).toEqual(['settledPaid']);
 	expect(await known('a')).toEqual(['paidBefore']);

@@ -194,7 +194,7 @@ export class PaymentRecord {
 	 * Records the word of a person about references, whomever they were for. When it throws, some of it may be
 	 * recorded.
 	 * @param onlyOnce whether *was not paid* counts only for what was never settled so before, and *was paid* not for
-	 * what was settled as not paid and not sent since: two people can answer one question
+	 * what was settled as not paid and is unused now: two people can answer one question
 	 */
 	async settle<Each extends Keyed>(
 		wasPaid: Each[],

@@ -9,7 +9,7 @@ import { isFailed, outcomeOfEntry } from './payment';
 import type { EndedEntry, Payable, Result, Entry } from './payment';
 import { resultOfUnusable, runError, reportRun } from './report';
 
-/** A run, as `sending.ts` needs it. */
+/** A run whose settings can be used. */
 export interface Run {
 	context: IExecuteFunctions;
 	account: Account;
@@ -40,8 +40,11 @@ export async function loadSettings(
 	}
 }
 
-/** The entries of earlier tries of "Retry On Fail" with any result but `notPaid`, by item. */
-const entriesOfEarlierTries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
+/**
+ * The entries of this run and of earlier tries of "Retry On Fail" that no try may send again, by item: those with any
+ * result but `notPaid`. `setResult` adds to them.
+ */
+const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
 	triesOf<EndedEntry>(context).results;
 
 /**
@@ -56,10 +59,10 @@ export function readEntries(
 	read: (entry: Entry) => void,
 	check: (entry: Entry) => Result | undefined = () => undefined,
 ): Entry[] {
-	const endedEntries = entriesOfEarlierTries(context);
-	for (const entry of endedEntries.values()) check(entry);
+	const kept = keptEntries(context);
+	for (const entry of kept.values()) check(entry);
 	return context.getInputData().map((_, itemIndex): Entry => {
-		const earlier = endedEntries.get(itemIndex);
+		const earlier = kept.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
 		const entry: Entry = { itemIndex };
 		let problem: Result | undefined;
@@ -124,7 +127,7 @@ export function runOf(
 	{ account, options }: Pick<Run, 'account' | 'options'>,
 	remedyOfUnknown: Run['remedyOfUnknown'],
 ): Run {
-	const endedEntries = entriesOfEarlierTries(context);
+	const kept = keptEntries(context);
 	let hasFailure = false;
 	return {
 		context,
@@ -137,7 +140,7 @@ export function runOf(
 			if (isFailed(payment) && !codesOfRecord.has(result.code)) hasFailure = true;
 			// "Retry On Fail" may send again what was not paid, and nothing else.
 			if (outcomeOfEntry(payment) !== 'notPaid')
-				endedEntries.set(payment.itemIndex, { ...payment, result });
+				kept.set(payment.itemIndex, { ...payment, result });
 		},
 		isStopping: () => isStopped(context) || (hasFailure && !context.continueOnFail()),
 	};

@@ -41,7 +41,7 @@ const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>
 	settledOtherwise: {
 		code: 'notSettled',
 		message:
-			'Not recorded as paid: somebody settled it as not paid before, and nothing was sent since. If it was paid after all, type it into Was Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step',
+			'Not recorded as paid: somebody settled it as not paid before, and no payment of it is known since. If it was paid after all, type it into Was Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step',
 	},
 	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
 	unused: {
@@ -59,8 +59,8 @@ const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>
 /**
  * Records what a person found out about named references. Outside the editor, and by an expression anywhere,
  * *was not paid* counts once for each reference: an execution that runs again must not free what was sent
- * since. *Was paid* does not count for a reference that was settled as not paid, and not sent since: of two people
- * who answer, the second one would replace the answer of the first one unseen.
+ * since. There, *was paid* does not count for a reference that was settled as not paid and is unused now: of two
+ * people who answer, the second one would replace the answer of the first one unseen.
  * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node
  * continues on fail
  */
@@ -82,7 +82,7 @@ export async function settle(
 		const { message, remedy } = asInvalidValue(error);
 		return notSettled(context, { message, remedy: `Nothing was settled. ${remedy}` });
 	}
-	const isTyped = ['mode', 'wasNotPaid'].every(
+	const isTyped = ['mode', 'wasPaid', 'wasNotPaid'].every(
 		(name) => !hasExpression(savedParameter(context, name)),
 	);
 	const onlyOnce = !(isTyped && isStartedInEditor(context));
