@@ -385,8 +385,8 @@ describe('a payment', () => {
 	});
 });
 
-const notSent: Attempt = { kind: 'unanswered', errorCode: 'ECONNREFUSED', mayBeSent: false };
-const cutOff: Attempt = { kind: 'unanswered', errorCode: 'ECONNRESET', mayBeSent: true };
+const notSent: Attempt = { kind: 'unanswered', errorCode: 'ECONNREFUSED', mayHaveBeenSent: false };
+const cutOff: Attempt = { kind: 'unanswered', errorCode: 'ECONNRESET', mayHaveBeenSent: true };
 const empty = (...statuses: number[]): Attempt[] =>
 	statuses.map((status) => answered('{}', status));
 const range = (from: number, to: number): number[] =>
@@ -412,8 +412,8 @@ test.each<
 	const of = (method: 'GET' | 'POST', attempt: Attempt) => {
 		const judgement = judge({ method }, attempt);
 		if (judgement.verdict === 'done') return ['done', undefined];
-		const { verdict, isTemporary } = judgement;
-		return [isTemporary ? `${verdict}, temporary` : verdict, judgement.code];
+		const { verdict, mayBeRepeated } = judgement;
+		return [mayBeRepeated ? `${verdict}, temporary` : verdict, judgement.code];
 	};
 	for (const attempt of attempts) {
 		expect(of('GET', attempt)).toEqual([read, code]);

@@ -42,7 +42,10 @@ describe('a network error', () => {
 			{ code: 'ETIMEDOUT', errors: [timedOut, noRoute] },
 		],
 	])('%s: was not sent', (_what, inner) => {
-		expect(unansweredFrom(wrapped(inner))).toMatchObject({ kind: 'unanswered', mayBeSent: false });
+		expect(unansweredFrom(wrapped(inner))).toMatchObject({
+			kind: 'unanswered',
+			mayHaveBeenSent: false,
+		});
 		const told = unansweredFrom(Object.assign(wrapped(inner), { code: 'ERR_OUTER' }));
 		if ('code' in inner) expect(told.errorCode).toBe(inner.code);
 	});
@@ -62,7 +65,10 @@ describe('a network error', () => {
 		['several, of which nothing is known', { code: 'ETIMEDOUT', errors: [] }],
 		['without a code', {}],
 	])('%s: may have been sent', (_what, inner) => {
-		expect(unansweredFrom(wrapped(inner))).toMatchObject({ kind: 'unanswered', mayBeSent: true });
+		expect(unansweredFrom(wrapped(inner))).toMatchObject({
+			kind: 'unanswered',
+			mayHaveBeenSent: true,
+		});
 	});
 
 	// An error of n8n before 2.35 has no cause. `no-answer.live.mts` does it in real ones.
@@ -82,14 +88,14 @@ describe('a network error', () => {
 		const node = { id: 'n', name: 'Pay', type: 'x', typeVersion: 1, position, parameters: {} };
 		const failure = { message, ...(code !== undefined && { code }) };
 		const older = Object.assign(new NodeApiError(node, failure), { cause: undefined });
-		const told = { kind: 'unanswered', errorCode: code ?? message, mayBeSent: sent };
+		const told = { kind: 'unanswered', errorCode: code ?? message, mayHaveBeenSent: sent };
 		expect(unansweredFrom(older)).toEqual(told);
 	});
 
 	test('of any kind is taken without an error, and counts as sent', () => {
 		fc.assert(
 			fc.property(fc.anything(), (thrown) => {
-				expect(unansweredFrom(thrown)).toMatchObject({ kind: 'unanswered', mayBeSent: true });
+				expect(unansweredFrom(thrown)).toMatchObject({ kind: 'unanswered', mayHaveBeenSent: true });
 			}),
 		);
 	});

@@ -1,4 +1,7 @@
-/** The record of events in n8n's database, asked by several processes that crash, over a database that races and fails. */
+/**
+ * The record of events in n8n's database, asked by several processes that crash, over a database that races and
+ * fails.
+ */
 import * as workflowPackage from 'n8n-workflow';
 import type { IExecuteFunctions, INode, IWebhookFunctions } from 'n8n-workflow';
 import type * as DuplicatesModule from '../../nodes/EtbWalletTrigger/duplicates.ts';

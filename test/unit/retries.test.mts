@@ -13,8 +13,8 @@ const answer = (status: number, headers: Record<string, unknown> = {}): Attempt 
 	text: '{}',
 	body: {},
 });
-const notSent: Attempt = { kind: 'unanswered', errorCode: 'ECONNREFUSED', mayBeSent: false };
-const cutOff: Attempt = { kind: 'unanswered', errorCode: 'ECONNRESET', mayBeSent: true };
+const notSent: Attempt = { kind: 'unanswered', errorCode: 'ECONNREFUSED', mayHaveBeenSent: false };
+const cutOff: Attempt = { kind: 'unanswered', errorCode: 'ECONNRESET', mayHaveBeenSent: true };
 
 describe('the pause before a retry', () => {
 	const now = Date.parse('2026-03-01T12:00:00Z');

@@ -12,8 +12,8 @@ import type { Person, ReadRow } from './rows';
 const comparableEmail = (text: string): string => (text.includes('@') ? comparableText(text) : '');
 
 /**
- * The fields of a person that are compared beside the amount, each in its comparable form. An empty form is equal to none.
- * `same`: the remark on a value that only one person should have.
+ * The fields of a person that are compared beside the amount, each in its comparable form. An empty form is equal
+ * to none. `same`: the remark on a value that only one person should have.
  */
 export const comparedFields: ReadonlyArray<{
 	field: 'name' | 'phone' | 'userId' | 'email';

@@ -26,12 +26,12 @@ export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 
 /**
  * The verdict on one attempt, with its reason. `notDone`: it was not carried out, or it only reads.
- * `unknown`: it may have been carried out. `isTemporary`: the failure can be temporary, and a repetition is
- * safe. `problem` follows the status in the message.
+ * `unknown`: it may have been carried out. `mayBeRepeated`: the failure can be temporary, and a repetition is safe.
+ * `problem` follows the status in the message.
  */
 export type Judgement =
 	| { verdict: 'done' }
-	| { verdict: 'notDone' | 'unknown'; code: FailureCode; isTemporary: boolean; problem?: string };
+	| { verdict: 'notDone' | 'unknown'; code: FailureCode; mayBeRepeated: boolean; problem?: string };
 
 /** Statuses of failures that are usually temporary. */
 const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
@@ -48,8 +48,9 @@ const undecidedPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
 /**
  * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4
  * endpoints 6 and 7) is never repeated once it may have been carried out. A payment is done only with a
- * proof: a success status but for those that leave it open, `success: true` and a `txHash` (§2, Disbursement), and nothing in the answer that contradicts it. It is refused only by a status of a refusal, or
- * `success: false`, and a body that has nothing but the fields of a refusal (§7 does not show which).
+ * proof: a success status but for those that leave it open, `success: true` and a `txHash` (§2, Disbursement), and
+ * nothing in the answer that contradicts it. It is refused only by a status of a refusal, or `success: false`, and
+ * a body that has nothing but the fields of a refusal (§7 does not show which).
  */
 export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	if (attempt.kind === 'unanswered') return judgeUnanswered(request, attempt);
@@ -63,7 +64,7 @@ export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	return {
 		verdict: wasNotDone ? 'notDone' : 'unknown',
 		code: isRefused ? 'refused' : 'unclear',
-		isTemporary: temporaryStatuses.has(status) && (wasNotDone || isIdempotent(request)),
+		mayBeRepeated: temporaryStatuses.has(status) && (wasNotDone || isIdempotent(request)),
 		problem,
 	};
 }
@@ -74,17 +75,21 @@ function refuses({ movesMoney }: RequestTraits, status: number): boolean {
 	return status >= 300 && status < 500 && !undecidedStatuses.has(status);
 }
 
-function judgeUnanswered(request: RequestTraits, { errorCode, mayBeSent }: Unanswered): Judgement {
-	if (errorCode === notBegun) return { verdict: 'notDone', code: 'notReached', isTemporary: false };
-	if (!mayBeSent)
+function judgeUnanswered(
+	request: RequestTraits,
+	{ errorCode, mayHaveBeenSent }: Unanswered,
+): Judgement {
+	if (errorCode === notBegun)
+		return { verdict: 'notDone', code: 'notReached', mayBeRepeated: false };
+	if (!mayHaveBeenSent)
 		return {
 			verdict: 'notDone',
 			code: 'notReached',
-			isTemporary: !certificateCodes.has(errorCode),
+			mayBeRepeated: !certificateCodes.has(errorCode),
 		};
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
-	if (errorCode === tooLarge) return { verdict, code: 'unclear', isTemporary: false };
-	return { verdict, code: 'noAnswer', isTemporary: isIdempotent(request) };
+	if (errorCode === tooLarge) return { verdict, code: 'unclear', mayBeRepeated: false };
+	return { verdict, code: 'noAnswer', mayBeRepeated: isIdempotent(request) };
 }
 
 /** A success status counts only with the fields that the service document (§2, §4) shows in such an answer. */
@@ -93,12 +98,12 @@ function judgeSuccess(request: RequestTraits, answer: Answer): Judgement {
 	const contradiction = saysNotPaid ? contradictionOfRefusal(request, answer) : undefined;
 	if (saysNotPaid && contradiction === undefined) {
 		const problem = 'and says that it did not pay';
-		return { verdict: 'notDone', code: 'refused', isTemporary: false, problem };
+		return { verdict: 'notDone', code: 'refused', mayBeRepeated: false, problem };
 	}
 	const problem = contradiction ?? problemOf(request, answer);
 	if (problem === undefined) return { verdict: 'done' };
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
-	return { verdict, code: 'unclear', isTemporary: false, problem };
+	return { verdict, code: 'unclear', mayBeRepeated: false, problem };
 }
 
 /** The reason why a success status shows no success, to follow "The service answered 200". */

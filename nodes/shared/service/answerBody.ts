@@ -27,7 +27,10 @@ export const hasRepeatedName = ({ text, body }: Answer): boolean =>
 const namesIn = (json: string): number =>
 	json.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g)?.filter((each) => each.endsWith(':')).length ?? 0;
 
-/** The longest name, in characters. The beginning of a longer one is cut off, so that a hostile answer takes linear time. */
+/**
+ * The longest name, in characters. The beginning of a longer one is cut off, so that a hostile answer takes linear
+ * time.
+ */
 const maxNameLength = 80;
 
 /** The texts, numbers and truths of a body, by the names that lead to them. */

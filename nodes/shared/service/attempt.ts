@@ -22,11 +22,11 @@ export interface Answer {
 	body: unknown;
 }
 
-/** No complete answer. `mayBeSent` is false only when it is certain that the service never got the request. */
+/** No complete answer. `mayHaveBeenSent` is false only when it is certain that the service never got the request. */
 export interface Unanswered {
 	kind: 'unanswered';
 	errorCode: string;
-	mayBeSent: boolean;
+	mayHaveBeenSent: boolean;
 }
 
 /**
@@ -38,7 +38,7 @@ export async function makeAttempt(
 	timeoutMs: number,
 	stop?: AbortSignal,
 ): Promise<Attempt> {
-	if (!(timeoutMs > 0)) return { kind: 'unanswered', errorCode: notBegun, mayBeSent: false };
+	if (!(timeoutMs > 0)) return { kind: 'unanswered', errorCode: notBegun, mayHaveBeenSent: false };
 	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
 	const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 	const endedByUs = (): string | undefined =>
@@ -60,7 +60,7 @@ async function answerFrom(
 	signal: AbortSignal,
 ): Promise<Attempt> {
 	const text = await bodyText(body, signal);
-	if (text === undefined) return { kind: 'unanswered', errorCode: tooLarge, mayBeSent: true };
+	if (text === undefined) return { kind: 'unanswered', errorCode: tooLarge, mayHaveBeenSent: true };
 	const headerFields = Object(headers) as Record<string, unknown>;
 	return { kind: 'answer', status, headers: headerFields, text, body: parsed(text) };
 }
@@ -154,7 +154,7 @@ export function unansweredFrom(error: unknown, endedByUs?: string): Unanswered {
 	return {
 		kind: 'unanswered',
 		errorCode: endedByUs ?? codes.at(-1) ?? messages.filter(isText).at(-1) ?? '',
-		mayBeSent: !chain.some(wasNotSent),
+		mayHaveBeenSent: !chain.some(wasNotSent),
 	};
 }
 

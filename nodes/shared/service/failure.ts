@@ -125,7 +125,7 @@ const checkRequest =
 	'Check the values that were sent, and the Base URL in the ETB Wallet API credential.';
 
 function describeUnanswered(
-	{ errorCode, mayBeSent }: Unanswered,
+	{ errorCode, mayHaveBeenSent }: Unanswered,
 	account: Account,
 ): { message: string; remedy: string } {
 	if (errorCode === notBegun) {
@@ -139,7 +139,7 @@ function describeUnanswered(
 	];
 	const { origin } = account.url;
 	return {
-		message: mayBeSent
+		message: mayHaveBeenSent
 			? `No answer from the service at ${origin}: ${why}`
 			: `The service at ${origin} cannot be reached: ${why}`,
 		remedy,

@@ -44,12 +44,12 @@ export async function attemptWithRetries(
 	stop?: AbortSignal,
 ): Promise<JudgedCall> {
 	let waitedMs = 0;
-	let mayBeDone = false;
+	let mayHaveBeenDone = false;
 	for (let attempts = 1; ; attempts++) {
 		const last = await attempt();
 		const judgement = judge(request, last);
 		// A refusal of the last attempt does not show that an earlier one was not carried out.
-		const isRefusedAfterDoubt = mayBeDone && judgement.verdict === 'notDone';
+		const isRefusedAfterDoubt = mayHaveBeenDone && judgement.verdict === 'notDone';
 		const judged: JudgedCall = {
 			last,
 			judgement: isRefusedAfterDoubt
@@ -57,9 +57,9 @@ export async function attemptWithRetries(
 				: judgement,
 			attempts,
 		};
-		if (judgement.verdict === 'done' || !judgement.isTemporary) return judged;
+		if (judgement.verdict === 'done' || !judgement.mayBeRepeated) return judged;
 		if (attempts > retryLimits.retries) return judged;
-		mayBeDone ||= judgement.verdict === 'unknown';
+		mayHaveBeenDone ||= judgement.verdict === 'unknown';
 		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
 		const delayMs = retryDelayMs(attempts, retryAfter, Math.random(), Date.now());
 		waitedMs += delayMs;
