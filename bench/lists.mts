@@ -1,4 +1,5 @@
-// What Check List costs: 20 people in a sheet of 5,001 rows in the real n8n, and 5,000 people beside all that is known of them.
+// What Check List costs: 20 people in a sheet of 5,001 rows in the real n8n, and 5,000 people beside all that is
+// known of them.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from 'zod';

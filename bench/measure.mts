@@ -129,7 +129,10 @@ export function origin(): string {
 	return `${new Date().toISOString().slice(0, 10)}, commit ${commit}, n8n ${n8nVersion()} with SQLite, Node ${process.versions.node}, ${availableParallelism()} cores, load ${digits(loadavg()[0] ?? NaN)} before the run.`;
 }
 
-/** Writes a section of the page of results in place of the one with the same title; prints it only, when sizes are small. */
+/**
+ * Writes a section of the page of results in place of the one with the same title; prints it only, when sizes are
+ * small.
+ */
 export function writeSection(title: string, ...paragraphs: string[]): void {
 	const section = [`## ${title}`, ...paragraphs].join('\n\n');
 	console.log(section);

@@ -80,7 +80,10 @@ test('each option is a limit that is tested below, or refuses no run', () => {
 	expect(limits.map(([, code]) => code)).toEqual(inRefusals);
 });
 
-/** Each of these that compares the payments of 10 ETB of a run with what allows two: whether those paid before count. */
+/**
+ * Each of these that compares the payments of 10 ETB of a run with what allows two: whether those paid before
+ * count.
+ */
 const limits: [options: INodeParameters, code: string, countsPaid: boolean][] = [
 	[{ checkBalance: true }, 'notCovered', false],
 	[{ maxTotalEtb: '20' }, 'aboveMaximum', true],
@@ -215,6 +218,20 @@ describe('a reference', () => {
 		expect(again.filter((code) => code !== 'inDoubt' && code !== 'inFlight')).toEqual([]);
 		expect(payments()).toHaveLength(2);
 	});
+});
+
+test('what was reserved while the run was stopped is not sent, and a later run pays it', async () => {
+	let stop = (): void => undefined;
+	const ask = deduplicator.checkProcessedAndRecord;
+	const watched = jest.spyOn(deduplicator, 'checkProcessedAndRecord');
+	watched.mockImplementation(async (items, ...more) => {
+		if (items.some((item) => String(item).startsWith('sent:'))) stop();
+		return await ask(items, ...more);
+	});
+	await pay(people(2), {}, { started: (engine) => (stop = () => engine.cancel()) });
+	watched.mockRestore();
+	expect(payments()).toEqual([]);
+	expect(codesOf(await pay(people(2)))).toEqual(['paid', 'paid']);
 });
 
 test('what was paid before a change of the record that failed is recorded by the next change', async () => {

@@ -40,7 +40,7 @@ type Seen = [requests: number, message: RegExp, description: RegExp, httpCode?: 
 /** `unknown`: where it may have been done. */
 type Row = [what: string, fault: Fault | PresetName, calls: CallName[], seen: Seen, unknown?: true];
 
-const mayBeDone =
+const mayHaveBeenDone =
 	/^It may have been (done\. Check with the partner service before sending it again\.$|paid\. Ask the partner service .* Settle Unknown)/;
 const mayBeSet = /^It may have been set: ask the partner service what is set now\. (Check|Wait)/;
 const cut =
@@ -85,7 +85,7 @@ const refusals: [status: number, message: string, description: RegExp, calls?: C
 const open = (what: string, fault: Row[1], [requests, message, description, code]: Seen): Row[] => [
 	[what, fault, ['read'], [requests, message, description, code]],
 	[what, fault, ['write'], [requests, message, mayBeSet, code], true],
-	[what, fault, posts, [1, message, mayBeDone, code], true],
+	[what, fault, posts, [1, message, mayHaveBeenDone, code], true],
 ];
 
 const rows: Row[] = [
@@ -144,7 +144,7 @@ const rows: Row[] = [
 	),
 	...[409, 423, 425].map((status): Row => {
 		const what = `${status}, which may speak of an earlier request,`;
-		const seen: Seen = [1, new RegExp(`\\(${status}\\)`), mayBeDone, status];
+		const seen: Seen = [1, new RegExp(`\\(${status}\\)`), mayHaveBeenDone, status];
 		return [what, answer(status), ['disburse'], seen, true];
 	}),
 	// Followed, each would hand the API key to whatever answers there.
@@ -266,7 +266,7 @@ describe('a wallet that the service answers 200 to, and does not say that it mad
 		sandbox.faults.plan('POST /users', () => answer(200, body));
 		const { error } = await run('createUser', { retryOnFail: true });
 		expect(error?.message).toMatch(why);
-		expect(error?.description).toMatch(mayBeDone);
+		expect(error?.description).toMatch(mayHaveBeenDone);
 		expect(sandbox.requests).toHaveLength(1);
 		const { output, errorOutput } = await run('createUser', { onError: 'continueErrorOutput' });
 		expect(output).toEqual([]);

@@ -458,6 +458,11 @@ describe('registration, beside the URL that the service has', () => {
 	test.each([
 		['no secret', { webhookSecret: ' ' }, 'has no Webhook Secret'],
 		[
+			'only a previous secret',
+			{ webhookSecret: '', previousWebhookSecret: secret },
+			'has no Webhook Secret',
+		],
+		[
 			'a secret with what nobody sees',
 			{ webhookSecret: `${secret.slice(0, 3)}\u200b${secret.slice(3)}` },
 			'Webhook Secret is in quotes, or has a character that cannot be seen',

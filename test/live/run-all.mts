@@ -1,7 +1,7 @@
 /**
  * `npm run test:live`: all tests that drive a real n8n. Exits 1 when one fails. Two files at a time,
- * because they mostly wait. From the last name to the first: so those that take minutes, of queue mode and of n8n, begin
- * early, and no core is left idle at the end.
+ * because they mostly wait. From the last name to the first: so those that take minutes, of queue mode and of n8n,
+ * begin early, and no core is left idle at the end.
  */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';

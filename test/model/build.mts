@@ -27,7 +27,10 @@ export function readBuild(): Map<string, string> {
 	);
 }
 
-/** The build with a mistake in one file of the code. @throws {Error} when the file does not have exactly one place for it */
+/**
+ * The build with a mistake in one file of the code. @throws {Error} when the file does not have exactly one place
+ * for it
+ */
 export function brokenBuild(
 	sources: ReadonlyMap<string, string>,
 	mutation: Mutation,

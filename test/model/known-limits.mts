@@ -4,7 +4,10 @@ import type { Sent } from './service-books.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import { scopeOf, type Payee, type RunRecord, type World } from './world.mts';
 
-/** In ms. The lock is taken from a process that holds it for longer than 30 s. Some of that time passes before a write. */
+/**
+ * In ms. The lock is taken from a process that holds it for longer than 30 s. Some of that time passes before a
+ * write.
+ */
 const longestPauseInAWrite = 10_000;
 
 /**
@@ -17,9 +20,10 @@ export function mayStandStill(process: N8nProcess, ms: number): boolean {
 }
 
 /**
- * An old word. Hana asks the service, hears "not paid", and does something else. Meanwhile the schedule sends that payment
- * again, and its answer is lost. Then Hana settles with the word of before: it frees the reference, and the next run pays.
- * No record knows of which request a person speaks. By an expression a word counts once, so no loop repeats it.
+ * An old word. Hana asks the service, hears "not paid", and does something else. Meanwhile the schedule sends that
+ * payment again, and its answer is lost. Then Hana settles with the word of before: it frees the reference, and the
+ * next run pays. No record knows of which request a person speaks. By an expression a word counts once, so no loop
+ * repeats it.
  */
 export const isOldWord = ({ givenAt }: RunRecord, { grounds }: Sent): boolean =>
 	givenAt < grounds.reservedAt;
@@ -28,9 +32,10 @@ export const payeeMark = ({ key, toUserId, amount }: Payee): string =>
 	`payee:${JSON.stringify([key, toUserId, String(amount)])}`;
 
 /**
- * Asked for another payee. A reference was paid to Abebe. A run asks for it with another amount or person, and n8n dies, or
- * its database fails, before it can take the question back: the record names this payee too, who is told `paidBefore` from
- * then on. Nobody is paid. To tell a question from a fact would cost a further mark for each reference that is paid.
+ * Asked for another payee. A reference was paid to Abebe. A run asks for it with another amount or person, and n8n
+ * dies, or its database fails, before it can take the question back: the record names this payee too, who is told
+ * `paidBefore` from then on. Nobody is paid. To tell a question from a fact would cost a further mark for each
+ * reference that is paid.
  */
 export function isPayeeOfQuestion({ database }: World, run: RunRecord, payee: Payee): boolean {
 	const [scope, paid] = [scopeOf(run), `paid:${payee.key}`];

@@ -71,6 +71,10 @@ export const mutations: Mutation[] = [
 			'.readUInt16BE() % buckets',
 			'.readUInt16BE() % buckets + Math.random()',
 		],
+		'A payment that was reserved and not sent stays reserved': [
+			"outcomeOfEntry(each) !== 'unknown')",
+			"outcomeOfEntry(each) === 'notPaid')",
+		],
 		'The last results of a stopped run are not recorded': [
 			'alsoIfStopped ? undefined : this.stop',
 			'this.stop',
@@ -243,8 +247,8 @@ export const mutations: Mutation[] = [
 	}),
 	...inFile(`${shared}/service/answer.ts`, {
 		'A payment without an answer is sent again': [
-			'isTemporary: isIdempotent(request)',
-			'isTemporary: true',
+			'mayBeRepeated: isIdempotent(request)',
+			'mayBeRepeated: true',
 		],
 		'202 means that it was paid': ['new Set([202, 207])', 'new Set([207])'],
 		'A success without a proof counts': [

@@ -102,8 +102,11 @@ async function playPlan(world: Playing): Promise<void> {
 	judgeRest(world, 'before the last runs');
 }
 
+/** The generation of the process of the last runs, later than that of any restart in a plan. */
+const lastGeneration = 9;
+
 async function playLastRuns(world: Playing): Promise<void> {
-	const restarted = start(world, 0, 9, []);
+	const restarted = start(world, 0, lastGeneration, []);
 	for (const role of ['last', 'settling', 'final'] as const) {
 		const process = role === 'last' ? (world.machines[0]?.process ?? restarted) : restarted;
 		const waitMs = role === 'settling' ? afterAllReservationsMs + aheadMs(world.plan) : 0;

@@ -4,7 +4,7 @@ import { isDoubtOfQuestions, isPaidOfQuestions, isPayeeOfQuestion } from './know
 import type { Word } from './plan.mts';
 import { isUnclear, personOf, type Sent } from './service-books.mts';
 import { askedAt, countsOnce, denials, disruptionCount, hasBegun, isDuring } from './world.mts';
-import { isOf, limit, maySettle, says, scopeOf, writeMs } from './world.mts';
+import { isAboveLimit, isOf, limit, maySettle, says, scopeOf, writeMs } from './world.mts';
 import type { Payee, RunRecord, World } from './world.mts';
 
 /** The facts by which a line is judged. */
@@ -39,8 +39,8 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 	'notPaid invalid': ({ payee }) => payee.variant === 'noReference',
 	'notPaid sameReference': ({ run, payee, key }) =>
 		run.payees.some((other) => other !== payee && other.key === key),
-	'notPaid aboveMaximum': ({ run: { plan }, payee }) =>
-		plan.maxTotalEtb !== undefined || payee.amount > (plan.maxAmountEtb ?? Infinity),
+	'notPaid aboveMaximum': ({ run, payee }) =>
+		isAboveLimit(run) || payee.amount > (run.plan.maxAmountEtb ?? Infinity),
 	'notPaid notCovered': ({ world: { plan }, run, isHealthy }) =>
 		run.plan.checkBalance &&
 		(!isHealthy || plan.balanceAnswers.length > 0 || plan.balance < 1_000_000),
@@ -135,7 +135,10 @@ const overlaps = ({ world, run, key }: Told): boolean =>
 			isDuring(run, other),
 	);
 
-/** In ms. A mark *busy* counts for three slots of time if a crash left that of the next one, by a clock that is behind. */
+/**
+ * In ms. A mark *busy* counts for three slots of time if a crash left that of the next one, by a clock that is
+ * behind.
+ */
 const longestBusyMs = 3 * 145_000 + 10_000 + writeMs;
 
 /** References of a bucket share their marks *busy*: those of the first two people of node a are in one bucket. */

@@ -1,5 +1,12 @@
 // The rules of the record: a run leaves there the facts that it tells, and nothing else.
-import { broken, disruptionCount, rowOf, type RunRecord, type World } from './world.mts';
+import {
+	broken,
+	disruptionCount,
+	isAboveLimit,
+	rowOf,
+	type RunRecord,
+	type World,
+} from './world.mts';
 
 const marksOf = (facts: readonly string[], key: string): string[] =>
 	facts.map((fact) => `${fact}:${key}`);
@@ -28,10 +35,6 @@ export function judgeChanges(world: World, run: RunRecord): void {
 	const rest = [...added, ...(disruptionCount(world) > 0 ? [] : removed)];
 	if (rest.length > 0) broken(world, `${run.name} leaves a trace: ${rest.join(' ')}`);
 }
-
-/** Whether a limit refuses the whole run before it reserves, so that it records nothing. */
-const isAboveLimit = ({ payees, plan }: RunRecord): boolean =>
-	payees.reduce((sum, { amount }) => sum + amount, 0) > (plan.maxTotalEtb ?? Infinity);
 
 /** Judges the marks of one reference by the code that the run told of it. */
 function judgeFacts(world: World, run: RunRecord, key: string, code?: string): void {

@@ -65,7 +65,7 @@ function keepPaid(world: World, run: RunRecord): void {
 
 const inSeconds = (ms: number): number => Math.round(ms / 1000);
 
-export function judgeTime(world: World, run: RunRecord): void {
+function judgeTime(world: World, run: RunRecord): void {
 	const { beganAt, endedAt = world.timeline.now, stoppedAt = Infinity, plan, name } = run;
 	const still = run.process.stoodStill - run.stoodStillBefore;
 	const kind = disruptionCount(world) > 0 ? 'disrupted' : 'healthy';

@@ -50,7 +50,10 @@ const clocks = range(1, 2_000)
 	})
 	.reduce((a, b) => (a.aheadMs > b.aheadMs ? a : b));
 
-/** In ms: a time at which a slot begins by the first clock. A slot of the length `reservedForMs` would begin then, too. */
+/**
+ * In ms: a time at which a slot begins by the first clock. A slot of the length `reservedForMs` would begin then,
+ * too.
+ */
 const beginsAt = (() => {
 	const both = 27 * slotMs;
 	return both - ((Date.UTC(2026, 10, 1) + Math.floor(clocks.first)) % both);

@@ -139,3 +139,7 @@ export const denials = ({ runs }: World, { key, grounds }: Sent): RunRecord[] =>
 /** Whether the other run had begun, and not ended yet when the first began. */
 export const isDuring = (run: RunRecord, other: RunRecord): boolean =>
 	hasBegun(other) && lastActAt(other) >= run.beganAt;
+
+/** Whether a limit refuses the whole run before it reserves, so that it records nothing. */
+export const isAboveLimit = ({ payees, plan }: RunRecord): boolean =>
+	payees.reduce((sum, { amount }) => sum + amount, 0) > (plan.maxTotalEtb ?? Infinity);

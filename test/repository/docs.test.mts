@@ -158,7 +158,10 @@ test('CONTRIBUTING.md names each file with its folder, so that a reader can open
 	expect(withoutFolder('CONTRIBUTING.md')).toEqual([]);
 });
 
-/** Files of tests that a document names in code: a path in `test/` without its ending, or a folder of tests with `/*`. */
+/**
+ * Files of tests that a document names in code: a path in `test/` without its ending, or a folder of tests with
+ * `/*`.
+ */
 const testFiles = globSync('test/**/*.{test,live}.mts');
 const testsNamed = (name: string): string[] =>
 	testFiles.filter((path) =>

@@ -7,6 +7,7 @@ import { checkListOperation as checkList } from '../../nodes/EtbWallet/actions/d
 import { outcomeByCode } from '../../nodes/EtbWallet/disbursement/codes.ts';
 import { columnNames } from '../../nodes/EtbWallet/list/readList.ts';
 import { remarkCodes } from '../../nodes/EtbWallet/list/remarks.ts';
+import { defaultOptions } from '../../nodes/EtbWallet/disbursement/options.ts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 
 test('each code stands in the document below its outcome, with what it means', () => {
@@ -52,4 +53,10 @@ test('each option that can refuse a payment stands in the limits', () => {
 	const options = optionsOfCreate.map(({ displayName }) => displayName);
 	const others = ['Concurrency', 'Timeout (Ms)'];
 	expect([...named, ...others].sort()).toEqual(options.sort());
+});
+
+test('an option that always has a value has the same default in the editor', () => {
+	const ofEditor = new Map(optionsOfCreate.map((field) => [field.name, field.default]));
+	expect(ofEditor.get('concurrency')).toBe(defaultOptions.concurrency);
+	expect(ofEditor.get('timeout')).toBe(defaultOptions.timeoutMs);
 });

@@ -45,7 +45,10 @@ const offered = action.properties
 			}));
 	});
 
-/** The parameters that the contract test sets. Pay Claims sends what Create sends; its reference comes from the item. */
+/**
+ * The parameters that the contract test sets. Pay Claims sends what Create sends; its reference comes from the
+ * item.
+ */
 function parametersSent(resource: Choice, { value }: Choice): string[][] {
 	const tested = value === 'payClaims' ? 'create' : value;
 	const others = ['resource', 'operation', ...(value === 'payClaims' ? ['reference'] : [])];

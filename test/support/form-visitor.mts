@@ -197,8 +197,8 @@ export class FormVisitor {
 }
 
 /**
- * Whether a cookie is for the pages of another execution. n8n gives out one of 560 bytes for each, for an hour, and refuses
- * (431) requests with more than 16 KB of them. A test opens more pages in an hour than a person.
+ * Whether a cookie is for the pages of another execution. n8n gives out one of 560 bytes for each, for an hour, and
+ * refuses (431) requests with more than 16 KB of them. A test opens more pages in an hour than a person.
  */
 const isOfAnotherPage = (cookie: string, address: string): boolean => {
 	const [, id] = /^n8n-form-auth-ex-(.*)$/.exec(cookie) ?? [];

@@ -175,8 +175,9 @@ export async function startRedis(
 }
 
 /**
- * One public address for the main process and the webhook processes, which take turns. It routes as deploy/queue/Caddyfile
- * does, and answers 503 instead of one that is not ready, and 502 if one ends before it answers.
+ * One public address for the main process and the webhook processes, which take turns. It routes as
+ * deploy/queue/Caddyfile does, and answers 503 instead of one that is not ready, and 502 if one ends before it
+ * answers.
  */
 export async function startProxy(
 	port: number,

@@ -38,7 +38,10 @@ async function runDemo(folder: string): Promise<boolean> {
 	return (await new Promise((ended) => demo.once('close', ended))) === 0;
 }
 
-/** Runs one file of tests in the n8n in `folder`, and prints its report. @returns the number of tests by their result */
+/**
+ * Runs one file of tests in the n8n in `folder`, and prints its report. @returns the number of tests by their
+ * result
+ */
 async function countTests(file: string, folder: string) {
 	process.env.N8N_FOLDER = folder;
 	const counts = { passed: 0, skipped: 0, failed: 0 };

@@ -81,7 +81,10 @@ export class FilePayroll {
 		return await this.approve(await this.upload(list, period, purpose));
 	}
 
-	/** Says on the page "What is open" what the service said, by reference, as the approver; resolves to the page after. */
+	/**
+	 * Says on the page "What is open" what the service said, by reference, as the approver; resolves to the page
+	 * after.
+	 */
 	async settle(choices: Record<string, string>): Promise<string> {
 		const address = await this.approver.fillIn(OPEN, []);
 		await this.approver.answer(address, choices);

@@ -1,4 +1,7 @@
-/** n8n is stopped while events come: what the trigger acknowledged runs, all else is to be sent again. In the real n8n. */
+/**
+ * n8n is stopped while events come: what the trigger acknowledged runs, all else is to be sent again. In the real
+ * n8n.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

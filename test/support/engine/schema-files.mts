@@ -19,7 +19,10 @@ export function readSchema(file: string): Schema {
 	return schemaFile.parse(JSON.parse(readFileSync(file, 'utf8')));
 }
 
-/** @throws {Error} when an item does not fit. Failed items, which are on the output when the node continues, have no schema. */
+/**
+ * @throws {Error} when an item does not fit. Failed items, which are on the output when the node continues, have no
+ * schema.
+ */
 export function checkOutput(file: string, items: INodeExecutionData[]): void {
 	const schema = readSchema(file);
 	const problems = items

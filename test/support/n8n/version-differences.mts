@@ -43,7 +43,10 @@ const differences = {
 export const lacks = (difference: keyof typeof differences, version = n8nVersion()): boolean =>
 	compareVersions(version, differences[difference].since) < 0;
 
-/** The reason why a second published trigger for an account is refused. @param name of the workflow with the first one */
+/**
+ * The reason why a second published trigger for an account is refused. @param name of the workflow with the first
+ * one
+ */
 export const refusedBy = (name: string): RegExp =>
 	lacks('projects')
 		? /Unpublish the other workflow first: /
