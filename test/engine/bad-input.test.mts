@@ -1,7 +1,7 @@
 /** Values that cannot be used: what the user is told, and that nothing is sent for them. Which values: `test/unit/`. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.mts';
-import type { CredentialData, RunOptions, RunResult } from '../support/engine/engine.mts';
+import type { CredentialData, NodeRun, RunResult } from '../support/engine/engine.mts';
 import { credentialFor, executeNode, runNode } from '../support/engine/engine.mts';
 
 let sandbox: Sandbox;
@@ -123,7 +123,7 @@ const hasNoSecret = ({ everything }: RunResult): void => {
 async function run(
 	row: FieldRow,
 	values: unknown[],
-	onError?: RunOptions['onError'],
+	onError?: NodeRun['onError'],
 ): Promise<RunResult> {
 	const result = await runNode({
 		credential: credentialFor(sandbox),

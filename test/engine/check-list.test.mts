@@ -1,6 +1,6 @@
 /** Disbursement → Check List in n8n's engine: what its fields do, without a credential and without a request. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import type { RunOptions, RunResult } from '../support/engine/engine.mts';
+import type { NodeRun, RunResult } from '../support/engine/engine.mts';
 import { credentialFor, loadPackage, runNode } from '../support/engine/engine.mts';
 import { payInEachTest, sandbox } from '../support/engine/paying.mts';
 
@@ -22,7 +22,7 @@ const before = new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() - 1
 async function checkList(
 	fields: INodeParameters = {},
 	items: IDataObject[] = people,
-	options: Partial<RunOptions> = {},
+	options: Partial<NodeRun> = {},
 ): Promise<RunResult> {
 	return await runNode({
 		credential: credentialFor(sandbox),
@@ -150,7 +150,7 @@ test('an empty row before the others gives no value of the whole list', async ()
 describe('another period than the one that is due', () => {
 	const taken = { period: `={{ '${before}' }}` };
 
-	test.each<[string, INodeParameters, Partial<RunOptions>]>([
+	test.each<[string, INodeParameters, Partial<NodeRun>]>([
 		['that a person wrote, who started the execution', { period: before }, {}],
 		['that a form gave', taken, { mode: 'webhook' }],
 		['that a sub-workflow was called with', taken, { calledIn: 'webhook' }],
@@ -159,7 +159,7 @@ describe('another period than the one that is due', () => {
 		expect(output[0]?.json).toMatchObject({ period: before, reference: `salary-${before}-E1` });
 	});
 
-	test.each<[string, INodeParameters, Partial<RunOptions>]>([
+	test.each<[string, INodeParameters, Partial<NodeRun>]>([
 		['that was left in a form', { period: before }, { mode: 'webhook' }],
 		['that was left in a schedule', { period: before }, { mode: 'trigger' }],
 		['by an expression in a schedule', taken, { mode: 'trigger' }],

@@ -9,7 +9,7 @@ import {
 	credentialFor,
 	runNode,
 	testCredential,
-	type RunOptions,
+	type NodeRun,
 	type RunResult,
 } from '../support/engine/engine.mts';
 import { answerOf } from '../support/engine/paying.mts';
@@ -45,7 +45,7 @@ afterEach(async () => {
 
 const credential = () => credentialFor({ url: service.url, apiKey, webhookSecret: '' });
 
-const run = async (call: CallName, options: Partial<RunOptions> = {}): Promise<RunResult> =>
+const run = async (call: CallName, options: Partial<NodeRun> = {}): Promise<RunResult> =>
 	await runNode({
 		credential: credential(),
 		parameters: calls[call].parameters,
@@ -53,7 +53,7 @@ const run = async (call: CallName, options: Partial<RunOptions> = {}): Promise<R
 		...options,
 	});
 /** Pays with this timeout, in ms. */
-const payWithin = async (timeout: number, options: Partial<RunOptions> = {}) =>
+const payWithin = async (timeout: number, options: Partial<NodeRun> = {}) =>
 	await run('disburse', {
 		parameters: { ...calls.disburse.parameters, options: { timeout } },
 		...options,

@@ -2,7 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { Fault } from '../../sandbox/faults.mts';
 import type { ReceivedRequest } from '../../sandbox/sandbox.mts';
-import type { RunOptions, RunResult } from '../support/engine/engine.mts';
+import type { NodeRun, RunResult } from '../support/engine/engine.mts';
 import { credentialFor, runNode } from '../support/engine/engine.mts';
 import { payInEachTest, sandbox } from '../support/engine/paying.mts';
 
@@ -17,8 +17,8 @@ const createFromItem = {
 
 async function run(
 	items: IDataObject[],
-	options: Partial<RunOptions> = {},
-	parameters: RunOptions['parameters'] = createFromItem,
+	options: Partial<NodeRun> = {},
+	parameters: NodeRun['parameters'] = createFromItem,
 ): Promise<RunResult> {
 	return await runNode({ credential: credentialFor(sandbox), parameters, items, ...options });
 }
@@ -160,7 +160,7 @@ describe('stopping the execution', () => {
 			setImmediate(stop);
 			return fault;
 		});
-		const started: RunOptions['started'] = (engine) => (stop = () => engine.cancel());
+		const started: NodeRun['started'] = (engine) => (stop = () => engine.cancel());
 		await run(named('a', 'b', 'c', 'd'), { started }).catch(() => undefined);
 		expect(sentNames()).toEqual(['a', 'b']);
 	});

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import type { RunOptions, RunResult } from '../support/engine/engine.mts';
+import type { NodeRun, RunResult } from '../support/engine/engine.mts';
 import { credentialFor, runNode } from '../support/engine/engine.mts';
 import { property } from '../../nodes/shared/unknownValues.ts';
 import { answerOf, nodeId, codesOf, payInEachTest, sandbox } from '../support/engine/paying.mts';
@@ -40,7 +40,7 @@ function handedOut(
 /** As the workflow of the pay gate calls the node, which leaves the fields of the gate at their defaults. */
 async function pay(
 	items: IDataObject[],
-	run: Partial<RunOptions> = {},
+	run: Partial<NodeRun> = {},
 	parameters: INodeParameters = {},
 ): Promise<RunResult> {
 	return await runNode({
@@ -65,7 +65,7 @@ test('what was handed out is paid, and a reference in it is not told', async () 
 });
 
 describe('a claim that was used is unknown, and nothing is sent', () => {
-	const others: [string, Partial<RunOptions>][] = [
+	const others: [string, Partial<NodeRun>][] = [
 		['by the node', {}],
 		['by another node of the execution', { nodeId: 'other' }],
 		['by the node, to be tried out now', { mode: 'retry' }],

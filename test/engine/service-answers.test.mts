@@ -2,7 +2,7 @@
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import { calls, withShortTimeoutsFor, type CallName } from '../support/engine/calls.mts';
-import type { CredentialData, RunOptions, RunResult } from '../support/engine/engine.mts';
+import type { CredentialData, NodeRun, RunResult } from '../support/engine/engine.mts';
 import { credentialFor, onlyJson, runNode } from '../support/engine/engine.mts';
 import { payInEachTest, sandbox, user } from '../support/engine/paying.mts';
 
@@ -10,7 +10,7 @@ payInEachTest({ apiKey: 'ak-Q7mZ2pX9/x', webhookSecret: 'ws  K4nV8tR1' });
 
 async function run(
 	call: CallName,
-	options: Partial<RunOptions> = {},
+	options: Partial<NodeRun> = {},
 	credential: CredentialData = {},
 ): Promise<RunResult> {
 	const result = await runNode({

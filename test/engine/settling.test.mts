@@ -1,6 +1,6 @@
 /** Mode: a dry run and a run that settles send nothing, and what a person found out counts once. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { deduplicator, type RunOptions, type RunResult } from '../support/engine/engine.mts';
+import { deduplicator, type NodeRun, type RunResult } from '../support/engine/engine.mts';
 import {
 	answerOf,
 	codes,
@@ -30,7 +30,7 @@ interface Named extends INodeParameters {
 /** Settles as a person does in the editor: with fixed fields, and whatever items arrive. */
 const settle = async (
 	named: Named,
-	options: Partial<RunOptions> = {},
+	options: Partial<NodeRun> = {},
 	fields: INodeParameters = {},
 ): Promise<RunResult> => await pay([{}], { ...fields, mode: 'settle', ...named }, options);
 
@@ -119,7 +119,7 @@ describe('naming references', () => {
 describe('was not paid', () => {
 	const again = async (
 		named: Named,
-		options: Partial<RunOptions>,
+		options: Partial<NodeRun>,
 		mode = 'settle',
 	): Promise<unknown[]> => {
 		await leaveUnknown(itemsFor('a'), ['a'], 'error500BeforePaying');
@@ -165,7 +165,7 @@ test('was paid does not replace the answer of somebody else, unless it is typed 
 });
 
 describe('who may settle', () => {
-	const refused: [string, Partial<RunOptions>, string?][] = [
+	const refused: [string, Partial<NodeRun>, string?][] = [
 		...(['trigger', 'webhook', 'integrated', 'cli', 'error', 'internal'] as const).map(
 			(mode): (typeof refused)[number] => [`a fixed mode in ${mode}`, { mode }],
 		),
@@ -286,7 +286,7 @@ describe('Mode', () => {
 		},
 	);
 
-	test.each<[string, Partial<RunOptions>]>([
+	test.each<[string, Partial<NodeRun>]>([
 		['pay', { mode: 'evaluation' }],
 		['settle', { mode: 'evaluation' }],
 		['pay', { calledIn: 'evaluation' }],

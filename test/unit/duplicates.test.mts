@@ -30,7 +30,7 @@ function startProcess() {
 	);
 	return {
 		/** Runs the trigger in an execution; resolves to whether it gave out the event, and ends it as told. */
-		async run(key: string, options: RunOptions = {}): Promise<boolean> {
+		async run(key: string, options: NodeRun = {}): Promise<boolean> {
 			const { answersWhenFinished = false, ending = 'success', mode = 'webhook' } = options;
 			const handlers: Array<(run: object) => Promise<void>> = [];
 			const addHandler = (_: string, handler: (run: object) => Promise<void>) =>
@@ -73,7 +73,7 @@ function startProcess() {
 	};
 }
 
-interface RunOptions {
+interface NodeRun {
 	answersWhenFinished?: boolean;
 	/** Whether n8n has no way to call back at the end of the execution. */
 	hasNoHooks?: boolean;

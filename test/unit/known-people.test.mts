@@ -159,6 +159,7 @@ describe('a remark', () => {
 		[{ amountEtb: 46_154 }, ['amountIsDay']],
 		[{ amountEtb: '46154' }, []],
 		[{ amountEtb: 0.5208333 }, ['rounded', 'amountIsDay']],
+		[{ amountEtb: '0.50' }, []],
 		// Of this, the last and the next year, but of no other one.
 		[{ employee: 46_034 }, ['numberIsDay']],
 		[{ employee: 45_669 }, ['numberIsDay']],

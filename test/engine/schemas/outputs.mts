@@ -4,14 +4,14 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { eventOptions } from '../../../nodes/EtbWalletTrigger/event.ts';
 import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import { startSandbox, type RouteName, type Sandbox } from '../../../sandbox/sandbox.mts';
-import type { RunOptions } from '../../support/engine/engine.mts';
+import type { NodeRun } from '../../support/engine/engine.mts';
 import { endpointRows, type EndpointRow } from '../../support/engine/endpoint-table.mts';
 import { credentialFor, executeNode, openTrigger } from '../../support/engine/engine.mts';
 import { actionSchemaFile, triggerSchemaFile } from '../../support/engine/schema-files.mts';
 
 const userId = 'etbw_employee-1';
 
-interface Run extends Partial<RunOptions> {
+interface Run extends Partial<NodeRun> {
 	parameters: INodeParameters;
 	/** An answer other than the service's own. */
 	answer?: [RouteName, Fault | PresetName];
@@ -48,7 +48,7 @@ const settling = (named: { wasPaid?: string; wasNotPaid?: string }): Run => {
 };
 
 /** The claims of the pay gate. */
-const handedOut = (notAfter: string, more: Partial<RunOptions> = {}): Run => ({
+const handedOut = (notAfter: string, more: Partial<NodeRun> = {}): Run => ({
 	...run('disbursement', 'payClaims', {
 		...{ toUserId: userId, amountEtb: '12.5', claim: randomUUID(), notAfter },
 		execution: '={{ $workflow.id }}/{{ $execution.id }}',

@@ -181,7 +181,7 @@ export function additionalData(
 	} as unknown as IWorkflowExecuteAdditionalData;
 }
 
-export interface RunOptions {
+export interface NodeRun {
 	credential: CredentialData;
 	parameters: INodeParameters;
 	/** Default: one empty item. */
@@ -225,7 +225,7 @@ export interface RunResult {
 }
 
 /** The same as `executeNode`; fails when output does not fit its schema, or an error does not say what to do. */
-export async function runNode(options: RunOptions): Promise<RunResult> {
+export async function runNode(options: NodeRun): Promise<RunResult> {
 	const result = await executeNode(options);
 	checkOutput(actionSchemaFile(options.parameters), result.output);
 	const failed = [...result.output, ...result.errorOutput].map(({ json }) => json.error);
@@ -286,7 +286,7 @@ export function workflowOf(
 }
 
 /** Runs the action node behind a trigger that emits `items`. */
-export async function executeNode(options: RunOptions): Promise<RunResult> {
+export async function executeNode(options: NodeRun): Promise<RunResult> {
 	const nodePackage = await loadPackage();
 	const start = plainNode('Start', 'n8n-nodes-base.manualTrigger');
 	const node: INode = {

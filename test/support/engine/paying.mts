@@ -4,13 +4,7 @@ import type { Fault, PresetName } from '../../../sandbox/faults.mts';
 import { startSandbox } from '../../../sandbox/sandbox.mts';
 import type { ReceivedRequest, Sandbox, SandboxOptions } from '../../../sandbox/sandbox.mts';
 import { withoutPauses } from './calls.mts';
-import {
-	credentialFor,
-	deduplicator,
-	runNode,
-	type RunOptions,
-	type RunResult,
-} from './engine.mts';
+import { credentialFor, deduplicator, runNode, type NodeRun, type RunResult } from './engine.mts';
 
 /** The sandbox of the test that runs, with enough in its treasury. */
 export let sandbox: Sandbox;
@@ -55,7 +49,7 @@ const fromItems: INodeParameters = {
 export async function pay(
 	items: IDataObject[],
 	fields: INodeParameters = {},
-	options: Partial<RunOptions> = {},
+	options: Partial<NodeRun> = {},
 ): Promise<RunResult> {
 	return await runNode({
 		credential: credentialFor(sandbox),
