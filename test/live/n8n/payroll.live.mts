@@ -70,6 +70,8 @@ void describe('people-to-pay.json', () => {
 		await setUp(list);
 		const raised = 'employee,name,amountEtb\nE-1041,Abebe Kebede,12401';
 		assert.match(await setUp(raised), /Change 1 person .*Changed: 1 Abebe Kebede/);
+		const [abebe] = await rowsOf(lab.api, PEOPLE);
+		assert.equal(abebe?.['email'], 'abebe@example.com');
 		await setUp(list);
 		await setUp(list);
 		assert.deepEqual(
@@ -117,6 +119,15 @@ void describe('people-to-pay.json', () => {
 			added.map(({ employee, person, payroll }) => [employee, person, payroll]),
 			[['e 2001', 'E2001', 'other']],
 		);
+	});
+
+	test('a person who looks like somebody else is red, and the first choice changes nothing', async () => {
+		const users = lab.sandbox.books.users().length;
+		assert.match(
+			await setUp('employee,name,email,amountEtb\nE-1O41,Abebe Kebede,abebe@example.com,1'),
+			/two numbers\? Abebe Kebede \(E-1O41\): see below.*Change nothing Set up 1 person.*Nobody was set up/,
+		);
+		assert.equal(lab.sandbox.books.users().length, users);
 	});
 
 	test('a list that cannot be used says what is missing, and sets nobody up', async () => {
