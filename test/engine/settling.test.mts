@@ -151,17 +151,21 @@ describe('was not paid', () => {
 	});
 });
 
-test('was paid does not replace the answer of somebody else, unless it is typed in the editor', async () => {
+test('was paid after not paid makes it unknown again, unless it is typed in the editor', async () => {
 	const answer = async (named: Named, mode = "={{ 'settle' }}"): Promise<unknown[]> =>
 		codesOf(await pay([{}], { mode, ...named }, { mode: 'webhook' }));
 	await leaveUnknown(itemsFor('a', 'b'), ['a', 'b'], 'error500BeforePaying');
 	expect(await answer({ wasNotPaid: 'pay-a' })).toEqual(['settledNotPaid']);
 	expect(await answer({ wasPaid: 'pay-a\npay-b' })).toEqual(['notSettled', 'settledPaid']);
+	expect(await known('a', 'b')).toEqual(['inDoubt', 'paidBefore']);
+	expect(await answer({ wasNotPaid: 'pay-a' })).toEqual(['settledNotPaid']);
 	const byExpression = { wasPaid: "={{ 'pay-a' }}" };
 	expect(codesOf(await settle(byExpression))).toEqual(['notSettled']);
-	expect(await known('a', 'b')).toEqual(['ready', 'paidBefore']);
-	expect(codesOf(await settle({ wasPaid: 'pay-a' }))).toEqual(['settledPaid']);
-	expect(await known('a')).toEqual(['paidBefore']);
+	expect(await answer({ wasPaid: 'pay-a' })).toEqual(['settledPaid']);
+	await leaveUnknown(itemsFor('c'), ['c'], 'error500BeforePaying');
+	expect(await answer({ wasNotPaid: 'pay-c' })).toEqual(['settledNotPaid']);
+	expect(codesOf(await settle({ wasPaid: 'pay-c' }))).toEqual(['settledPaid']);
+	expect(await known('a', 'c')).toEqual(['paidBefore', 'paidBefore']);
 });
 
 describe('who may settle', () => {

@@ -68,7 +68,10 @@ const sentUnder = ({ books }: World, key: string): Sent[] =>
 const wasClockSet = ({ plan }: World): boolean =>
 	plan.processes.flat().some(({ kind }) => kind.startsWith('clock'));
 
-/** Whether an expression says *paid* of a reference that was settled as not paid, and that no run asked for since. */
+/**
+ * Whether an expression says *paid* of a reference that was settled as not paid, and that no run asked for or contradicted
+ * since.
+ */
 const wasSettledNotPaid = ({ world: { runs }, run, key, isHealthy }: Told): boolean =>
 	isHealthy &&
 	countsOnce(run) &&
@@ -78,7 +81,11 @@ const wasSettledNotPaid = ({ world: { runs }, run, key, isHealthy }: Told): bool
 			[...lines].some(
 				([item, { code }]) => payees[item]?.key === key && code === 'settledNotPaid',
 			) &&
-			!runs.some(({ plan, asked }) => plan.does === 'pay' && (asked.get(key) ?? 0) >= beganAt),
+			!runs.some(
+				(other) =>
+					(other.plan.does === 'pay' && (other.asked.get(key) ?? 0) >= beganAt) ||
+					(other !== run && other.beganAt >= beganAt && says(other, 'paid', key)),
+			),
 	);
 
 function mayBePaidBefore({ world, run, payee, key, own }: Told): boolean {

@@ -37,7 +37,8 @@
  * under way. Two crashes in a row can: `docs/operating.md` has these limits.
  *
  * ***SettledNotPaid*** is written when a person settles a reference as not paid. From then on, an expression
- * cannot settle the reference as not paid a second time.
+ * cannot settle the reference as not paid a second time. If an expression settles it as paid while it is unused, the
+ * two answers differ: the reference is in doubt again, and the mark is removed.
  */
 import { createHash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
@@ -62,8 +63,8 @@ export type PaymentState = ReferenceState | 'otherPayment';
 
 /**
  * The result of settling one reference. A `ReferenceState`: nothing changed. `recordedPaid`: marked as paid,
- * although this node never sent it. Refused, because it was settled as not paid before: `settledBefore` as not
- * paid, `settledOtherwise` as paid.
+ * although this node never sent it. `settledBefore`: refused, because it was settled as not paid before.
+ * `contradicted`: somebody settled it as not paid before, and now it is said to be paid, so it is in doubt again.
  */
 export type Settled =
 	| ReferenceState
@@ -71,7 +72,7 @@ export type Settled =
 	| 'recordedPaid'
 	| 'settledNotPaid'
 	| 'settledBefore'
-	| 'settledOtherwise';
+	| 'contradicted';
 
 /** The longest Timeout of a payment, in ms. */
 export const maxTimeoutMs = 120_000;
@@ -193,8 +194,8 @@ export class PaymentRecord {
 	/**
 	 * Records the word of a person about references, whomever they were for. When it throws, some of it may be
 	 * recorded.
-	 * @param onlyOnce whether *was not paid* counts only for what was never settled so before, and *was paid* not for
-	 * what was settled as not paid and is unused now: two people can answer one question
+	 * @param onlyOnce whether *was not paid* counts only for what was never settled so before, and *was paid* of what was
+	 * settled as not paid and is unused now makes it in doubt again: two people gave different answers
 	 */
 	async settle<Each extends Keyed>(
 		wasPaid: Each[],
@@ -213,13 +214,16 @@ export class PaymentRecord {
 			const isRepeated = (each: Each): boolean =>
 				onlyOnce && settledBefore.has(settledNotPaidMark(each));
 			for (const each of doubted) settled.set(each, 'settledPaid');
+			const contradicted = unused.filter(isRepeated);
 			for (const each of unused)
-				settled.set(each, isRepeated(each) ? 'settledOtherwise' : 'recordedPaid');
+				settled.set(each, isRepeated(each) ? 'contradicted' : 'recordedPaid');
 			for (const each of inDoubt)
 				settled.set(each, isRepeated(each) ? 'settledBefore' : 'settledNotPaid');
 			const paid = [...doubted, ...unused.filter((each) => !isRepeated(each))];
 			await change.write(paid.flatMap((each) => [...factMarks('paid', each), anybodyMark(each)]));
 			const freed = inDoubt.filter((each) => !isRepeated(each));
+			await change.write(contradicted.flatMap((each) => factMarks('doubt', each)));
+			change.remove(contradicted.map(settledNotPaidMark));
 			// The mark is stored before *sent* is removed, so that a change that fails halfway frees a reference only
 			// once.
 			await change.write(freed.map(settledNotPaidMark));

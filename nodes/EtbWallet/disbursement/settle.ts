@@ -38,10 +38,10 @@ const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>
 		message:
 			'Not settled: it was settled as not paid before, and sent again since. To settle it as not paid once more, type it into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step',
 	},
-	settledOtherwise: {
+	contradicted: {
 		code: 'notSettled',
 		message:
-			'Not recorded as paid: somebody settled it as not paid before, and no payment of it is known since. If it was paid after all, type it into Was Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step',
+			'The answers differ: it was settled as not paid before, and now as paid. So it is unknown again, and nothing is sent. Ask the partner service once more, and settle it',
 	},
 	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
 	unused: {
@@ -59,8 +59,8 @@ const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>
 /**
  * Records what a person found out about named references. Outside the editor, and by an expression anywhere,
  * *was not paid* counts once for each reference: an execution that runs again must not free what was sent
- * since. There, *was paid* does not count for a reference that was settled as not paid and is unused now: of two
- * people who answer, the second one would replace the answer of the first one unseen.
+ * since. There, *was paid* of a reference that was settled as not paid and is unused now makes it unknown again: two
+ * people gave different answers, and nobody may be paid twice by one of them.
  * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node
  * continues on fail
  */
