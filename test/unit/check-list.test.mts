@@ -237,7 +237,9 @@ describe('a row', () => {
 		const titles =
 			',Finance department,,\n1,E-1,Abebe,5\n,,Almaz Bekele,\n,E-3,,\n,,Bekele,7\n,,Sara,0\n,,,0';
 		const rows = check(
-			csv(`No.,${top}\n${titles}\nPrepared by: Hirut M.,,,-\n,,Checked by,\n,,Signed by,Hana`),
+			csv(
+				`No.,${top}\n${titles}\nPrepared by: Hirut M.,,,-\n,,Checked by,\n,,Signed by,Hana\n,Prepared by:,Hana Wolde,`,
+			),
 		);
 		expect(rows.map(({ status, problem }) => [status, problem])).toEqual([
 			['noPerson', expect.stringMatching(/"Finance department"/)],
@@ -249,6 +251,7 @@ describe('a row', () => {
 			['noPerson', expect.stringMatching(/"Prepared by: Hirut M\."/)],
 			['noPerson', expect.stringMatching(/"Checked by"/)],
 			['noPerson', expect.stringMatching(/"Signed by"/)],
+			['noPerson', expect.stringMatching(/"Prepared by:"/)],
 		]);
 	});
 

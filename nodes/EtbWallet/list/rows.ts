@@ -94,11 +94,15 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 	return { ...source, kind, person, problems, remarks };
 }
 
+/** Text beside which a name is a signature, such as `Prepared by:`. */
+const labelOfSignature = /[:፡]\s*$|\bby$/i;
+
 function kindOf({ cells, others, isSignature }: SourceRow, person: Person): ReadRow['kind'] {
 	const { employee, name, phone, userId } = person;
 	const amount = valueIn(cells.amountEtb);
 	// A title may stand in the column of numbers. Formulas below the last person give zero.
-	const isTitle = !/\p{N}/u.test(employee) && name + phone + userId === '';
+	const isLabel = name === '' || labelOfSignature.test(employee);
+	const isTitle = isLabel && !/\p{N}/u.test(employee) && phone + userId === '';
 	const isZero = Number(amount) === 0 && employee + name === '';
 	if (isSignature || ((employee === '' || isTitle) && (amount === '' || isZero))) return 'noPerson';
 	const names = employee + name === '' ? Object.values(others).map(textOf) : [employee, name];
