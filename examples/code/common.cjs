@@ -27,6 +27,8 @@ const forWhat = (row) => [row.period, row.purpose].filter(Boolean).join(' ') || 
 const is = (outcome) => (row) => row.outcome === outcome;
 const remarksOf = (row, ...without) =>
 	(row.remarks ?? []).filter(({ code }) => !without.includes(code)).map((remark) => remark.text);
+const likenessOf = ({ remarks = [] }) =>
+	remarks.filter(({ code }) => /^same/.test(code)).map(({ text }) => text);
 const rank = ({ outcome }) => ['notPaid', 'unknown', 'paid'].indexOf(outcome);
 const whyNot = ({ outcome, problem, message, remedy, reason }) => {
 	const told = { notPaid: [message, remedy], unknown: [message] }[outcome] ?? [];
@@ -56,7 +58,7 @@ const tell = (row, index, rows) => {
 		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
 		paidAt && minuteOf(paidAt),
 		txHash,
-		...(rank(row) < 0 ? remarksOf(row, 'rounded') : []),
+		...(rank(row) < 0 ? remarksOf(row, 'rounded') : likenessOf(row)),
 		...(is('unknown')(row) ? [`Sent ${sentAt}`, row.reference] : []),
 		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,
@@ -122,8 +124,7 @@ const hasRemark =
 	({ remarks = [] }) =>
 		remarks.some(({ code }) => code === wanted);
 // People who have the name of another number, and its telephone, email or wallet too.
-const likeOthers = (rows) =>
-	rows.filter(({ remarks = [] }) => remarks.filter(({ code }) => /^same/.test(code)).length > 1);
+const likeOthers = (rows) => rows.filter((row) => likenessOf(row).length > 1);
 const numbersOf = (rows) =>
 	rows.map(({ name, employee }) => escapeHtml(`${name} (${employee})`)).join(', ');
 const isNoPerson = (row) => row.status === 'noPerson' || hasRemark('total')(row);

@@ -44,7 +44,7 @@ if (isSettling) {
 		notRecorded.length > 0 &&
 			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.${toAnswer.some(isCut) ? ' Give the whole transaction, or none.' : ''}</h4>`,
 		paid.length + notPaid.length + notRecorded.length === 0 &&
-			`<h3>${heading(`${why}. Still unknown`, unknown)}</h3>`,
+			`<h3>${unknown.length > 0 ? heading(`${why}. Still unknown`, unknown) : why}</h3>`,
 	];
 	const { path } = $('What is open').params.options;
 	const hasList = path === 'etb-file-open'; // The monthly payroll has no list.

@@ -39,7 +39,8 @@ const last = earlier.reduce((newest, row) => (row.period > newest ? row.period :
 const thisTime = known.filter((row) => row.period === period);
 const personsNow = new Set([...results, ...thisTime].map(({ person }) => person));
 const missing = earlier.filter((row) => row.period === last && !personsNow.has(row.person));
-const setUp = purpose === 'salary' ? all(() => $('People')) : [];
+const ofFile = all(() => $('People')).filter(({ payroll }) => payroll === 'file');
+const setUp = purpose === 'salary' ? ofFile : [];
 const notListed = [...setUp, ...missing].filter(({ person }) => person && !personsNow.has(person));
 // Without an outcome, because the heading gives no sum of what was paid another time.
 const withoutOutcome = notListed.map((row) => [row.person, { ...row, outcome: undefined }]);
@@ -52,8 +53,9 @@ const withPaidBefore = (row) => {
 	return isCorrection ? { ...row, remarks: [...row.remarks, { text }] } : row;
 };
 // The rows of the period that another list left.
+const ownReferences = new Set(rows.map(({ reference }) => reference));
 const leftByOthers = registered.filter(
-	(row) => row.period === period && !is('paid')(row) && !personsNow.has(row.person),
+	(row) => row.period === period && !is('paid')(row) && !ownReferences.has(row.reference),
 );
 const rounded = ready.filter(({ listedEtb }) => listedEtb);
 const roundingDifference = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);

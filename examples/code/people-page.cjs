@@ -2,18 +2,19 @@
 const rows = $input.all().map(({ json }) => json);
 const [{ error } = {}] = rows;
 const ready = (known) => rows.filter((row) => row.status === 'ready' && row.known === known);
-const [fresh, changed, same] = ['new', 'changed', 'same'].map(ready);
+const [fresh, changedAnywhere, same] = ['new', 'changed', 'same'].map(ready);
 const problems = rows.filter((row) => row.status === 'problem' && !isNoPerson(row));
 const { payroll } = all(() => $('Set up people'))[0];
 const others = all(() => $('People')).filter((one) => one.payroll !== payroll);
 const theirs = new Set(others.map(({ person }) => person));
-const elsewhere = [...changed, ...same].filter(({ person }) => theirs.has(person));
+const elsewhere = [...changedAnywhere, ...same].filter(({ person }) => theirs.has(person));
+const changed = changedAnywhere.filter(({ person }) => !theirs.has(person));
 const named = new Set(elsewhere.map(({ person }) => person));
 const ofNamed = others.filter(({ person }) => named.has(person));
 const payrolls = [...new Set(ofNamed.map((one) => one.payroll))].join(', ');
 const stays =
 	elsewhere.length > 0 &&
-	`<h4>${escapeHtml(`Payroll ${payroll} does not pay ${countPeople(elsewhere)}: they stay with ${payrolls}`)}</h4>`;
+	`<h4>${escapeHtml(`Not changed, and not paid by ${payroll}: ${countPeople(elsewhere)}. They stay with ${payrolls}`)}</h4>`;
 const here = new Set(rows.map(({ person }) => person));
 const left = all(() => $('People')).filter(
 	(one) => one.payroll === payroll && !here.has(one.person),
@@ -30,7 +31,7 @@ const html = page(
 		`<h2><em>The same person under two numbers? ${numbersOf(twice)}: see below</em></h2>`,
 	renamed.length > 0 && `<h4>Another name than before, see below: ${numbersOf(renamed)}</h4>`,
 	section('Cannot be used', problems),
-	section(`Not paid by ${payroll}: they stay with another payroll`, elsewhere),
+	section(`Not changed: they stay with ${payrolls}`, elsewhere),
 	section('New: they get a wallet', fresh.map(withoutNew)),
 	section('Changed', changed),
 	section(`Not in this list: they stay in the table for ${payroll}`, error ? [] : left),
@@ -53,6 +54,13 @@ const stillToDo = [
 ];
 return [
 	{
-		json: { title, page: html.html, fields, confirmed, stays: stillToDo.filter(Boolean).join('') },
+		json: {
+			title,
+			page: html.html,
+			fields,
+			confirmed,
+			changed: changed.map(({ person }) => person),
+			stays: stillToDo.filter(Boolean).join(''),
+		},
 	},
 ];

@@ -3,7 +3,19 @@ const isSettling = $('What is open').isExecuted;
 if (!isSettling && !$('Check List').isExecuted) return [];
 const answer = all(() => $('Ask')).at(-1) ?? {};
 const typedFor = ({ reference }) => answer[`tx ${encodeURIComponent(reference)}`] ?? '';
-const checked = all(() => $('Check List')).filter((row) => !isNoPerson(row));
+// A salary is paid by one payroll. Other purposes are paid from a file to everybody.
+const payrollOf = new Map(all(() => $('People')).map(({ person, payroll }) => [person, payroll]));
+const hasList = all(() => $('Upload a list')).length > 0;
+const withPayroll = (row) => {
+	const payroll = payrollOf.get(row.person);
+	const isElsewhere = hasList && row.status === 'problem' && !row.toUserId && payroll !== 'file';
+	return isElsewhere && payroll
+		? { ...row, problem: `The salary of this person is paid by the payroll ${payroll}` }
+		: row;
+};
+const checked = all(() => $('Check List'))
+	.filter((row) => !isNoPerson(row))
+	.map(withPayroll);
 const list = new Map(
 	checked.map((row) => [row.line, { ...row, outcome: row.paid ? 'alreadyPaid' : 'notPaid' }]),
 );
@@ -45,11 +57,14 @@ const rows = results.map((row) => {
 	const outcome = { alreadyPaid: 'paid', ready: 'notPaid' }[row.outcome] ?? row.outcome;
 	// The first reason says more than that it is still unknown.
 	const isStill = row.isAsNow || (row.code === 'inDoubt' && is('unknown')(old));
-	// Somebody else answered before, or it cannot be settled now.
-	const isRefused = isSettling && !/^(settled|paidBefore)/.test(row.code);
+	const isSaidPaid = answer[encodeURIComponent(reference)] === 'It was paid';
+	const isContradicted = isSettling && row.code === 'notSettled' && isSaidPaid;
+	const isRefused = isSettling && !isContradicted && !/^(settled|paidBefore)/.test(row.code);
 	const isPaidNow = !isSettling && is('notPaid')(old) && old.settledBy;
 	const whyPaid = isPaidNow ? `First recorded as not paid by ${old.settledBy}` : '';
-	const reason = isStill ? old.reason : outcome === 'paid' ? whyPaid : whyNot(row);
+	const answers = `${old.settledBy || 'Somebody'} recorded it as not paid, and ${answer.user?.email} as paid. Ask the partner service once more`;
+	const why = isContradicted ? answers : whyNot(row);
+	const reason = isStill ? old.reason : outcome === 'paid' ? whyPaid : why;
 	// A list takes back neither that somebody was paid, nor that it is unknown.
 	const isKnown = old.outcome === 'paid' || (!isSettling && rank(old) > rank({ outcome }));
 	if (isStill || isKnown || isRefused) return { ...old, reason: reason || old.reason, updatedAt };
@@ -78,7 +93,12 @@ const rows = results.map((row) => {
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy,
 		// The answer of somebody else stays in the register.
-		settledBy: row.code === 'paidBefore' ? undefined : isSettling ? answer.user?.email : '',
+		settledBy:
+			row.code === 'paidBefore'
+				? undefined
+				: isSettling && !isContradicted
+					? answer.user?.email
+					: '',
 	};
 });
 // "What next?" sends an item to one output, so a row that is written and left is two items. `createdAt` marks those

@@ -136,7 +136,7 @@ describe('the register after a payroll', () => {
 	});
 
 	test('what somebody settles is written with who did it, if nobody did before', () => {
-		const codes = ['settledPaid', 'settledNotPaid', 'paidBefore', 'notSettled'];
+		const codes = ['settledPaid', 'settledNotPaid', 'paidBefore', 'notSettled', 'notSettled'];
 		const open = codes.map((_, index) =>
 			registered(index + 1, 'unknown', { workflow: 'S (own)', settledBy: '' }),
 		);
@@ -146,7 +146,7 @@ describe('the register after a payroll', () => {
 		}));
 		const said = codes.flatMap(
 			(_, index): Array<[string, string]> => [
-				[referenceOf(index + 1), index === 1 ? 'It was not paid' : 'It was paid'],
+				[referenceOf(index + 1), [1, 4].includes(index) ? 'It was not paid' : 'It was paid'],
 				[`tx ${referenceOf(index + 1)}`, '0xfull'],
 			],
 		);
@@ -172,6 +172,8 @@ describe('the register after a payroll', () => {
 			},
 			{ id: 2, outcome: 'notPaid', amountEtb: undefined, txHash: undefined },
 			{ id: 3, outcome: 'paid', amountEtb: 3000, txHash: undefined, settledBy: undefined },
+			// An answer that differs from an earlier one.
+			{ id: 4, outcome: 'unknown', amountEtb: undefined, settledBy: '' },
 		]);
 		expect(rows.some((each) => each['isLeft'] === true)).toBe(false);
 	});
@@ -281,7 +283,10 @@ describe('the page of a list', () => {
 
 	test('names who is set up and not in a list of salaries, also one who was never paid', () => {
 		const People = [
-			[...people, { name: 'Forgotten' }].map((row, at) => ({ ...row, person: `E${at + 1}` })),
+			[...people, { name: 'Forgotten' }].map((row, at) => ({
+				...row,
+				...{ person: `E${at + 1}`, payroll: 'file' },
+			})),
 		];
 		expect(pageOf(runs([], { People })).page).toMatch(
 			/<h4>Not in this list, see below: 1 person<.*not in this list: 1 person<.*Forgotten/,
