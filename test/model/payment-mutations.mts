@@ -71,9 +71,9 @@ export const mutations: Mutation[] = [
 			'.readUInt16BE() % buckets',
 			'.readUInt16BE() % buckets + Math.random()',
 		],
-		'A payment that was reserved and not sent stays reserved': [
-			"outcomeOfEntry(each) !== 'unknown')",
-			"outcomeOfEntry(each) === 'notPaid')",
+		'The mark of the payee lacks the person': [
+			'JSON.stringify([key, toUserId, amount])',
+			'JSON.stringify([key, amount])',
 		],
 		'The last results of a stopped run are not recorded': [
 			'alsoIfStopped ? undefined : this.stop',
