@@ -130,10 +130,12 @@ const result = [
 	written.some(isLeft) &&
 		`<p>This page opens once. Later see the published workflow ${formLink('etb-payments', 'Payments of a period')}.</p>`,
 ];
+const dueLink = uploadLink({ period: due, purpose: upload.purpose }, `Upload it for ${due}`);
+const wrongPeriod = `This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${dueLink}`;
 const html = page(
 	period < due &&
 		(asks || ended('paid').length === 0) &&
-		`<h4>This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${uploadLink({ period: due, purpose: upload.purpose }, `Upload it for ${due}`)}</h4>`,
+		(ready.length > 0 ? `<h4>${wrongPeriod}</h4>` : `<h2><em>${wrongPeriod}</em></h2>`),
 	meanwhile.length > 0 && `<h4>Paid or settled as paid meanwhile: ${numbersOf(meanwhile)}</h4>`,
 	...(asks ? question : result),
 	...[...unknownParts, ...(asks ? [] : [paidPart]), ...otherParts].map((part) => section(...part)),
