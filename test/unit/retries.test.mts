@@ -62,6 +62,18 @@ test('no attempt begins once the time is over after a pause', async () => {
 	expect([judgement.verdict, attempts]).toEqual(['notDone', 1]);
 });
 
+test('no attempt begins once the execution was stopped in a pause', async () => {
+	const controller = new AbortController();
+	let attempts = 0;
+	const attempt = async (): Promise<Attempt> => {
+		attempts++;
+		controller.abort();
+		return await Promise.resolve(answer(429, { 'retry-after': '0' }));
+	};
+	await attemptWithRetries(creating, attempt, () => 60_000, controller.signal);
+	expect(attempts).toBe(1);
+});
+
 test('a refusal of the last attempt does not undo that an earlier one may have been carried out', async () => {
 	const attempts = [cutOff, answer(429, { 'retry-after': '0' }), answer(400)];
 	const attempt = async (): Promise<Attempt> => await Promise.resolve(attempts.shift() ?? notSent);
