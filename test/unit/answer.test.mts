@@ -199,7 +199,12 @@ describe('a payment', () => {
 			...fieldsOf('reversal refund expired dry_run dryRun simulated pendingSince queued', 'x'),
 			...fieldsOf('waiting state phase outcome result statusText code responseCode', 'x'),
 			...fieldsOf('status_code fault', 'x'),
-			...[{ status: { type: 'on its way' } }, { TxSts: 'PDNG' }, { resultCode: 17 }],
+			...[
+				{ status: 'accepted' },
+				{ status: { type: 'on its way' } },
+				{ TxSts: 'PDNG' },
+				{ resultCode: 17 },
+			],
 			...[{ message: 'Payment is being processed' }, { warning: 'It was not executed' }],
 			...[{ message: { en: 'Awaiting approval' } }, { description: 'Timed out' }],
 			...[{ x: 'pending' }, { inProgress: true }, { timedOut: true }, { onHold: true }],

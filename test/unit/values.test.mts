@@ -4,6 +4,7 @@ import { partnersUrl, webhookUrl } from '../../nodes/shared/url.ts';
 import { feeInPercent } from '../../nodes/EtbWallet/actions/fee/updateFee.operation.ts';
 import { internationalPhone } from '../../nodes/EtbWallet/actions/payoutDestination/setPayoutDestination.operation.ts';
 import { optionalEmail } from '../../nodes/EtbWallet/actions/user/createUser.operation.ts';
+import { parseAccount } from '../../nodes/shared/account.ts';
 import { amountInEtb } from '../../nodes/shared/amount.ts';
 import { InvalidValueError, requiredText, show } from '../../nodes/shared/invalidValue.ts';
 
@@ -22,6 +23,14 @@ describe('the base URL', () => {
 		['http://2130706433', 'http://127.0.0.1/api/v1/partners'],
 	])('%p leads to %s', (baseUrl, href) => {
 		expect(partnersUrl(baseUrl, secure).href).toBe(href);
+	});
+
+	test('is refused with plain http in a credential that has no such setting', () => {
+		const data = { baseUrl: 'http://partners.example.com', apiKey: 'key' };
+		const credential = { id: '1', name: 'Account', type: 'etbWalletApi', data };
+		expect(() => parseAccount(credential)).toThrow(/Base URL/);
+		const allowed = { ...credential, data: { ...data, allowInsecureHttp: true } };
+		expect(parseAccount(allowed).allowInsecureHttp).toBe(true);
 	});
 
 	test.each(['localhost.example.com', '127.0.0.1.example.com', '10.0.0.5:4000'])(
