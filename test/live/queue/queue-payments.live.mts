@@ -86,11 +86,16 @@ void test('a worker is killed in the middle of a run: run again at once, nobody 
 		const ids = await lab.api.executionIds(id);
 		return ids.length === 2 ? ids[0] : undefined;
 	});
-	const codes = codesOf(await lab.api.endedExecution(again, 120_000)).map(String);
+	const second = await lab.api.endedExecution(again, 120_000);
+	const codes = codesOf(second).map(String);
 	const found = countOf(codes);
 	context.diagnostic(`${before} of ${size} paid before the kill; then ${JSON.stringify(found)}`);
 	const times = timesPaid(lab.sandbox, rows);
-	assert.equal(codes.length, size);
+	assert.equal(
+		codes.length,
+		size,
+		`the second run: ${second.status}, ${second.error ?? 'no error'}`,
+	);
 	for (const [index, each] of codes.entries()) {
 		const isKnown = ['paid', 'paidBefore'].includes(each);
 		assert.ok(isKnown ? times[index] === 1 : Number(times[index]) <= 1, `row ${index}: ${each}`);
