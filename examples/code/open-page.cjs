@@ -22,11 +22,7 @@ if (isSettling) {
 	const isCut = (row) => typedFor(row) && !/^\S{20,}$/.test(typedFor(row).trim());
 	const refused = results
 		.filter(({ code }) => !/^(settled|paidBefore)/.test(code))
-		.map((row) => ({ ...register.get(row.reference), ...row }))
-		.map((row) => ({
-			...row,
-			why: `${row.message}${row.settledBy ? `. It was ${row.settledBy}` : ''}`,
-		}));
+		.map(({ reference, message }) => ({ ...register.get(reference), reference, why: message }));
 	const mistyped = toAnswer
 		.filter((row) => typedFor(row) && !codes.has(row.reference))
 		.map((row) => {

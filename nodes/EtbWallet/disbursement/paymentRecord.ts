@@ -214,14 +214,16 @@ export class PaymentRecord {
 			const isRepeated = (each: Each): boolean =>
 				onlyOnce && settledBefore.has(settledNotPaidMark(each));
 			for (const each of doubted) settled.set(each, 'settledPaid');
-			const contradicted = unused.filter(isRepeated);
 			for (const each of unused)
 				settled.set(each, isRepeated(each) ? 'contradicted' : 'recordedPaid');
 			for (const each of inDoubt)
 				settled.set(each, isRepeated(each) ? 'settledBefore' : 'settledNotPaid');
-			const paid = [...doubted, ...unused.filter((each) => !isRepeated(each))];
+			const settledAs = (...results: Settled[]): Each[] =>
+				[...settled].filter(([, result]) => results.includes(result)).map(([each]) => each);
+			const paid = settledAs('settledPaid', 'recordedPaid');
+			const contradicted = settledAs('contradicted');
+			const freed = settledAs('settledNotPaid');
 			await change.write(paid.flatMap((each) => [...factMarks('paid', each), anybodyMark(each)]));
-			const freed = inDoubt.filter((each) => !isRepeated(each));
 			await change.write(contradicted.flatMap((each) => factMarks('doubt', each)));
 			change.remove(contradicted.map(settledNotPaidMark));
 			// The mark is stored before *sent* is removed, so that a change that fails halfway frees a reference only
