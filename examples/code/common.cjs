@@ -23,7 +23,10 @@ const minuteOf = (time) => local(time).toFormat('yyyy-LL-dd HH:mm');
 const titles = { unknown: 'UNKNOWN', notPaid: 'Not paid', paid: 'Paid' };
 // A settled row does not change any more. One that was settled just now is not read yet.
 const settledAt = ({ updatedAt }) => minuteOf(updatedAt || Date.now());
-const forWhat = (row) => [row.period, row.purpose].filter(Boolean).join(' ') || 'Other payments';
+// References have hyphens where the words for people have blanks.
+const inWords = (purpose) => String(purpose ?? '').replaceAll('-', ' ');
+const forWhat = (row) =>
+	[row.period, inWords(row.purpose)].filter(Boolean).join(' ') || 'Other payments';
 const is = (outcome) => (row) => row.outcome === outcome;
 const remarksOf = (row, ...without) =>
 	(row.remarks ?? []).filter(({ code }) => !without.includes(code)).map((remark) => remark.text);
@@ -58,7 +61,7 @@ const tell = (row, index, rows) => {
 		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
 		paidAt && minuteOf(paidAt),
 		txHash,
-		...(rank(row) < 0 ? remarksOf(row, 'rounded') : likenessOf(row)),
+		...(rank(row) < 0 ? remarksOf(row, 'rounded') : is('notPaid')(row) ? likenessOf(row) : []),
 		...(is('unknown')(row) ? [`Sent ${sentAt}`, row.reference] : []),
 		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,
@@ -100,7 +103,7 @@ const byPeriod = (rows, showPaid = section) => {
 const fileRow = (row) => {
 	const cells = {
 		Period: row.period,
-		Purpose: row.purpose,
+		Purpose: inWords(row.purpose),
 		Employee: row.employee,
 		Name: row.name,
 		Telephone: row.phone,
@@ -143,12 +146,9 @@ const formLink = (path, words) => {
 	const [n8n] = $execution.resumeFormUrl.split('/form-waiting/');
 	return `<a href="${n8n}/form/${path}" target="_blank">${words}</a>`;
 };
-// The form of Pay salaries from a file, filled in. Its purposes have blanks where references have hyphens.
-const uploadLink = ({ period, purpose = '' }, words) =>
-	formLink(
-		`etb-file?period=${period}&purpose=${encodeURIComponent(purpose.replaceAll('-', ' '))}`,
-		words,
-	);
+// The form of Pay salaries from a file, filled in.
+const uploadLink = ({ period, purpose }, words) =>
+	formLink(`etb-file?period=${period}&purpose=${encodeURIComponent(inWords(purpose))}`, words);
 const radio = (fieldName, fieldLabel, options, defaultValue = '') => ({
 	fieldType: 'radio',
 	requiredField: true,

@@ -106,7 +106,7 @@ const question = [
 		),
 	twice.length > 0 &&
 		`<h2><em>The same person under two numbers? ${numbersOf(twice)}: see below</em></h2>`,
-	`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(purpose)}, ${escapeHtml(period)}</h2>`,
+	`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(inWords(purpose))}, ${escapeHtml(period)}</h2>`,
 	renamed.length > 0 && `<h4>Another name than before, see below: ${numbersOf(renamed)}</h4>`,
 	unknown.length > 0 && `<h4>${heading('UNKNOWN, see below', unknown)}</h4>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
@@ -153,7 +153,7 @@ const html = page(
 const why = error && `<p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`;
 const failed =
 	error && page('<h2>The list cannot be used: nothing was sent</h2>', why, `<p>${listAgain}</p>`);
-const approve = `Approve: pay ${sum(ready)} ETB${paidForPeriod.length === ready.length ? ' on top' : ''} to ${countPeople(ready)}, ${purpose}, ${period}`;
+const approve = `Approve: pay ${sum(ready)} ETB${paidForPeriod.length === ready.length ? ' on top' : ''} to ${countPeople(ready)}, ${inWords(purpose)}, ${period}`;
 const decline = 'Decline: pay nobody';
 // The first choice is the easy one.
 const decisions = isDoubtful ? [decline, approve] : [approve, decline];

@@ -61,7 +61,10 @@ const rows = results.map((row) => {
 	const isContradicted = isSettling && row.code === 'notSettled' && isSaidPaid;
 	const isRefused = isSettling && !isContradicted && !/^(settled|paidBefore)/.test(row.code);
 	const isPaidNow = !isSettling && is('notPaid')(old) && old.settledBy;
-	const whyPaid = isPaidNow ? `First recorded as not paid by ${old.settledBy}` : '';
+	const [otherAmount] = (row.remarks ?? []).filter(({ code }) => code === 'changedAmount');
+	const whyPaid = isPaidNow
+		? `First recorded as not paid by ${old.settledBy}`
+		: (otherAmount?.text ?? '');
 	const answers = `${old.settledBy || 'Somebody'} recorded it as not paid, and ${answer.user?.email} as paid. Ask the partner service once more`;
 	const why = isContradicted ? answers : whyNot(row);
 	const reason = isStill ? old.reason : outcome === 'paid' ? whyPaid : why;

@@ -119,6 +119,15 @@ describe('the register after a payroll', () => {
 		expect(rows.some((each) => each['isLeft'] === true)).toBe(isLeft);
 	});
 
+	test('says of a payment with another amount than last time what it was', () => {
+		const last = { period: '2026-09', reference: `${purpose}-2026-09-E1`, amountEtb: 40_000 };
+		const payments = [registered(1, 'paid', last)];
+		const [row] = check(payments).rows;
+		const runs = { 'Check List': [[{ ...row }]], 'Pay salaries': [[{ ...row, outcome: 'paid' }]] };
+		const [written] = pageAndRows('payroll.json', { ...runs, Payments: [payments] });
+		expect(written).toMatchObject({ outcome: 'paid', reason: expect.stringContaining('40,000') });
+	});
+
 	test('gets each of its columns, and no other field', async () => {
 		const columns = tablesOf(await readExample('people-to-pay.json')).get('ETB payments') ?? [];
 		const [row] = check().rows;
