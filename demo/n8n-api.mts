@@ -301,8 +301,9 @@ export class N8nApi {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
 		const Page = z.object({ results: z.array(ExecutionRow) });
 		const page = await this.request('GET', `/rest/executions?filter=${filter}&limit=100`, Page);
-		// n8n joins two lists, and an execution that ends meanwhile is in both.
-		return [...new Set(page.results.map(({ id }) => id))];
+		// n8n joins two lists, first of those that run: an execution that ends meanwhile is in both.
+		const ids = new Set(page.results.map(({ id }) => id));
+		return [...ids].toSorted((one, other) => Number(other) - Number(one));
 	}
 
 	protected async request<T>(
