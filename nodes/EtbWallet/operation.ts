@@ -3,7 +3,12 @@ import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n
 import { loadAccount, type Account } from '../shared/account';
 import { errorItem, triesOf } from '../shared/n8n';
 import { callService, type ServiceResult } from '../shared/service/call';
-import { failureError, invalidValueError, invalidValueFailure } from '../shared/service/failure';
+import {
+	failureError,
+	invalidValueError,
+	invalidValueFailure,
+	type ServiceFailure,
+} from '../shared/service/failure';
 import { isIdempotent, type ServiceRequest } from '../shared/service/request';
 import { hideSecrets } from '../shared/service/secrets';
 import type { ParameterReader } from './parameters';
@@ -52,47 +57,46 @@ export function callForEachItem(requestFor: ItemRequest): Operation['execute'] {
 		}
 		const prepared = context.getInputData().map((_, itemIndex): Prepared => {
 			try {
-				return requestFor(read, itemIndex, account);
+				return { request: requestFor(read, itemIndex, account) };
 			} catch (error) {
 				if (!context.continueOnFail()) throw invalidValueError(context.getNode(), error, itemIndex);
-				return { ok: false, failure: { verdict: 'notDone', ...invalidValueFailure(error) } };
+				return { failure: { verdict: 'notDone', ...invalidValueFailure(error) } };
 			}
 		});
 		const stop = context.getExecutionCancelSignal();
 		const { results: keptResults } = triesOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
-		for (const [itemIndex, requestOrFailure] of prepared.entries()) {
+		for (const [itemIndex, { request, failure }] of prepared.entries()) {
 			if (stop?.aborted === true) break;
 			const result =
 				keptResults.get(itemIndex) ??
-				('ok' in requestOrFailure
-					? requestOrFailure
-					: await callService(context, account, requestOrFailure, { stop }));
-			if (mustNotBeRepeated(requestOrFailure, result)) keptResults.set(itemIndex, result);
-			if (result.ok) {
-				output.push({ json: result.output, pairedItem: { item: itemIndex } });
-			} else if (context.continueOnFail()) {
-				const { verdict, ...error } = result.failure;
-				const isUnknown = verdict === 'unknown';
-				output.push(errorItem({ ...error, ...(isUnknown && { outcome: 'unknown' }) }, itemIndex));
-			} else {
-				const { failure } = result;
-				const steps = [failure.remedy, describeCompletedItems(keptResults, account)].filter(
-					Boolean,
-				);
-				throw failureError(
-					context.getNode(),
-					{ ...failure, remedy: steps.join('<br/>') },
-					itemIndex,
-				);
+				(request === undefined
+					? { ok: false, failure }
+					: await callService(context, account, request, { stop }));
+			if (request !== undefined && mustNotBeRepeated(request, result))
+				keptResults.set(itemIndex, result);
+			if (!result.ok && !context.continueOnFail()) {
+				const { remedy } = result.failure;
+				const steps = [remedy, describeCompletedItems(keptResults, account)].filter(Boolean);
+				const error = { ...result.failure, remedy: steps.join('<br/>') };
+				throw failureError(context.getNode(), error, itemIndex);
 			}
+			output.push(outputItem(result, itemIndex));
 		}
 		return output;
 	};
 }
 
-/** The request for an item, or its result if a value cannot be used. */
-type Prepared = ServiceRequest | Extract<ServiceResult, { ok: false }>;
+/** The request for an item, or why a value of it cannot be used. */
+type Prepared =
+	| { request: ServiceRequest; failure?: undefined }
+	| { request?: undefined; failure: ServiceFailure };
+
+function outputItem(result: ServiceResult, itemIndex: number): INodeExecutionData {
+	if (result.ok) return { json: result.output, pairedItem: { item: itemIndex } };
+	const { verdict, ...error } = result.failure;
+	return errorItem({ ...error, ...(verdict === 'unknown' && { outcome: 'unknown' }) }, itemIndex);
+}
 
 /**
  * The results of earlier items, for the error. n8n drops these results when the node fails, and the service
@@ -109,7 +113,5 @@ function describeCompletedItems(
 }
 
 /** Whether the call was carried out, or may have been, and a second call would do it twice. */
-function mustNotBeRepeated(requestOrFailure: Prepared, result: ServiceResult): boolean {
-	if ('ok' in requestOrFailure || isIdempotent(requestOrFailure)) return false;
-	return result.ok || result.failure.verdict === 'unknown';
-}
+const mustNotBeRepeated = (request: ServiceRequest, result: ServiceResult): boolean =>
+	!isIdempotent(request) && (result.ok || result.failure.verdict === 'unknown');

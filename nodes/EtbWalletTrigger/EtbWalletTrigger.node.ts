@@ -20,7 +20,7 @@ import {
 } from './n8nTrigger';
 import { recordIfNew } from './duplicates';
 import { allEvents, eventOptions } from './event';
-import { markOpen, receive } from './receive';
+import { openTrigger, receive } from './receive';
 import { listen, resume, stopListening } from './publishing';
 import { settingsOf } from './settings';
 
@@ -139,9 +139,9 @@ export class EtbWalletTrigger implements INodeType {
 		},
 	};
 
-	/** Starts nothing. With it n8n calls `checkExists` for each published trigger when n8n starts. */
+	/** Opens the trigger. Because this method exists, n8n calls `checkExists` of each published trigger when it starts. */
 	trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		return Promise.resolve({ closeFunction: markOpen(triggerKey(this)) });
+		return Promise.resolve({ closeFunction: openTrigger(triggerKey(this)) });
 	}
 
 	/** Outputs the event that started the execution, unless it was handled before. */

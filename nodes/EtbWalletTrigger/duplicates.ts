@@ -15,7 +15,7 @@ type EventState = 'running' | 'handled';
 /** The events that this process received, by trigger and `eventKey`, oldest first. */
 const received = new Map<string, EventState>();
 
-const receivedKey = (context: IExecuteFunctions | IWebhookFunctions, key: string): string =>
+const memoryKeyOf = (context: IExecuteFunctions | IWebhookFunctions, key: string): string =>
 	`${triggerKey(context)} ${key}`;
 
 /**
@@ -34,18 +34,18 @@ export function beginDelivery(
 	context: IWebhookFunctions,
 	key: string,
 ): EventState | { complete: (isHandled: boolean) => void } {
-	const event = receivedKey(context, key);
-	const known = executing.has(event) ? 'running' : received.get(event);
+	const memoryKey = memoryKeyOf(context, key);
+	const known = executing.has(memoryKey) ? 'running' : received.get(memoryKey);
 	if (known !== undefined) return known;
-	received.set(event, 'running');
+	received.set(memoryKey, 'running');
 	const [oldest] = received.keys();
 	if (received.size > maxRemembered && oldest !== undefined) received.delete(oldest);
 	return {
 		complete(isHandled) {
 			// `whenEnded` does not call back if n8n cannot save the execution.
-			executing.delete(event);
-			if (isHandled) received.set(event, 'handled');
-			else received.delete(event);
+			executing.delete(memoryKey);
+			if (isHandled) received.set(memoryKey, 'handled');
+			else received.delete(memoryKey);
 		},
 	};
 }
@@ -72,9 +72,9 @@ export async function recordIfNew(
 ): Promise<boolean> {
 	// A person who chose "Retry execution" wants the event to be handled.
 	if (context.getMode() === 'retry' || outputItems.has(item)) return true;
-	const event = receivedKey(context, key);
+	const memoryKey = memoryKeyOf(context, key);
 	// If this process received the event itself, no worker of queue mode can update these marks.
-	const isShared = !received.has(event);
+	const isShared = !received.has(memoryKey);
 	const tryToUpdate = async (update: MarkUpdate): Promise<ReadonlySet<string>> => {
 		try {
 			return await updateMarks(context, update, isShared);
@@ -98,9 +98,9 @@ export async function recordIfNew(
 	if (!answersWhenFinished) return true;
 	const callsBack = whenEnded(context, async (hasFailed) => {
 		await tryToUpdate({ remove: hasFailed ? marks : [unfinished] });
-		executing.delete(event);
+		executing.delete(memoryKey);
 	});
-	if (callsBack) executing.add(event);
+	if (callsBack) executing.add(memoryKey);
 	return true;
 }
 

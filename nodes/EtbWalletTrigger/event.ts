@@ -57,8 +57,8 @@ export const isWanted = ({ event }: PartnerEvent, wanted: string[]): boolean =>
 /**
  * The key of an event: deliveries with the same key are the same event. The service document shows an `id`
  * for transfer.completed only; in other events `data.id` may name a user. So the key of another event is a
- * hash of its name, its data and its own `id` if the data have a transaction hash, and otherwise a hash of
- * the whole body.
+ * hash of its name, its data and its own `id` if the data have a transaction hash and the body has no long number,
+ * and otherwise a hash of the whole body.
  */
 export function eventKey(event: PartnerEvent, body: Buffer): string {
 	const { id, txHash } = Object(event.data) as Record<string, unknown>;

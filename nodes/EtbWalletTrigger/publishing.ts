@@ -3,20 +3,21 @@
  * hooks:
  *
  * - A workflow is published or changed: `listen`. It is refused while another trigger holds the account.
- *   Otherwise the trigger becomes the holder, and the service gets its URL. Static data keep the URL and the
- *   account.
+ *   Otherwise the trigger becomes the holder, and the service gets its URL.
  * - A test begins: `listen`. The service gets the URL of the test, unless there is a holder.
- * - n8n starts, or this process takes the lead: `resume`, and `listen` if that returns false. A trigger whose
- *   static data fit becomes the holder without a call. A trigger whose publication is pending is refused
- *   without a call. For any other trigger: as when it is published, but one that stored nothing stores
- *   nothing.
- * - A workflow is unpublished, a test ends, or `listen` failed: `stopListening`. The stored URL is removed.
- *   If this trigger holds the account with this URL, the holder and the stored account are removed too. The
- *   service keeps the URL.
+ * - n8n starts, or this process takes the lead: `resume`, and `listen` if that returns false. The static data
+ *   decide: see `StoredData`.
+ * - A workflow is unpublished, a test ends, or `listen` failed: `stopListening`. A trigger that holds the
+ *   account with this URL is no holder any more. The service keeps the URL.
  */
 import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';
-import { checkWebhookSecrets, credentialType, loadAccount, type Account } from '../shared/account';
+import {
+	refuseUnusableSecrets,
+	credentialType,
+	loadAccount,
+	type Account,
+} from '../shared/account';
 import { inTurn } from '../shared/inTurn';
 import { operationError } from '../shared/n8n';
 import { isStarting, listeningError, projectOf, triggerKey } from './n8nTrigger';
@@ -24,7 +25,7 @@ import { callService } from '../shared/service/call';
 import { failureError, invalidValueError } from '../shared/service/failure';
 import { webhookRequest } from '../shared/service/request';
 import { asError } from '../shared/unknownValues';
-import { webhookUrl } from '../shared/url';
+import { requiredWebhookUrl } from '../shared/url';
 import { settingsOf } from './settings';
 
 /**
@@ -99,7 +100,7 @@ function listenerOf(context: IHookFunctions, accountKey: string): Listener {
 	};
 }
 
-/** The webhook URL of this trigger, written as `webhookUrl` writes it, so that the two can be compared. */
+/** The webhook URL of this trigger, written as `requiredWebhookUrl` writes it, so that the two can be compared. */
 function ownUrl(context: IHookFunctions): string {
 	const url = context.getNodeWebhookUrl('default') ?? '';
 	return URL.canParse(url) ? new URL(url).href : url;
@@ -157,7 +158,7 @@ export async function listen(context: IHookFunctions): Promise<void> {
 		if (!isTest && !isStarting(context)) storedData(context).account = publicationPending;
 		const account = await loadAccount(context);
 		const own = listenerOf(context, accountKeyOf(account));
-		checkBeforeListening(context, account, own);
+		refuseUnusableSettings(context, account, own);
 		if (isTest) await setUrl(context, account, own);
 		else await publish(context, account, own);
 	} catch (error) {
@@ -169,7 +170,7 @@ export async function listen(context: IHookFunctions): Promise<void> {
 /**
  * @throws {NodeOperationError | InvalidValueError} for what has to be corrected before the trigger can listen
  */
-function checkBeforeListening(context: IHookFunctions, account: Account, own: Listener): void {
+function refuseUnusableSettings(context: IHookFunctions, account: Account, own: Listener): void {
 	if (account.webhookSecret === '') {
 		throw operationError(
 			context.getNode(),
@@ -177,9 +178,9 @@ function checkBeforeListening(context: IHookFunctions, account: Account, own: Li
 			'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
 		);
 	}
-	checkWebhookSecrets(account);
+	refuseUnusableSecrets(account);
 	settingsOf(context.getNode().parameters);
-	webhookUrl(
+	requiredWebhookUrl(
 		own.url,
 		account,
 		'The webhook URL of this n8n',

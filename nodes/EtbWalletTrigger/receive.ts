@@ -37,12 +37,12 @@ const closedAt = new Map<string, number>();
 const refusesForMs = 140_000;
 
 /**
- * Marks a trigger as open. n8n still accepts requests while it shuts down, but new executions may never run.
+ * Opens a trigger. n8n still accepts requests while it shuts down, but new executions may never run.
  * So a closed trigger answers 503, and the service sends the event again.
  * @returns the function by which n8n closes the trigger: n8n ends or unpublishes it, or another process takes
  * the lead
  */
-export function markOpen(trigger: string): () => Promise<void> {
+export function openTrigger(trigger: string): () => Promise<void> {
 	closedAt.delete(trigger);
 	return () => {
 		closedAt.set(trigger, performance.now());

@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { partnersUrl } from './url';
 import { InvalidValueError } from './invalidValue';
-import { dashes, invisible } from './lookalikes';
+import { dashes, invisible } from './comparableText';
 
 export const credentialType = 'etbWalletApi';
 
@@ -81,7 +81,7 @@ const trimmed = (value: unknown): string => (typeof value === 'string' ? value.t
  * character is allowed, because the service document does not show the form of a secret.
  * @throws {InvalidValueError}
  */
-export function checkWebhookSecrets({ webhookSecret, previousWebhookSecret }: Account): void {
+export function refuseUnusableSecrets({ webhookSecret, previousWebhookSecret }: Account): void {
 	const secrets = {
 		'Webhook Secret': webhookSecret,
 		'Previous Webhook Secret': previousWebhookSecret,

@@ -1,5 +1,5 @@
 /**
- * The behaviour of n8n that this package relies on beyond n8n's documented types. Each function describes one
+ * The behaviour of n8n that this package relies on beyond n8n's documented types. The comment of a function has the
  * behaviour, the consequence if n8n changes it, and the test that notices. Each n8n that was tried
  * (docs/compatibility.md) behaves so, unless a version is named. `nodes/EtbWalletTrigger/n8nTrigger.ts`
  * has the behaviour for the trigger, and `record/marks.ts` that of n8n's deduplication, which is our record.
@@ -200,7 +200,7 @@ export const hasErrorOutput = (context: IExecuteFunctions): boolean =>
  * in a schedule is taken.
  * Noticed by: `test/live/n8n/payroll.live.mts`.
  */
-export const isStartedByTrigger = (context: IExecuteFunctions): boolean =>
+export const isStartedBySchedule = (context: IExecuteFunctions): boolean =>
 	firstMode(context) === 'trigger';
 
 /**
@@ -257,7 +257,7 @@ export function operationError(
 	return error;
 }
 
-/** The n8n error for a failed call, with exactly this message, for the reason of `operationError`. */
+/** The n8n error for a failed call, with exactly this message: see `operationError`. */
 export function apiError(
 	node: INode,
 	message: string,

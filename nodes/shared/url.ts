@@ -58,7 +58,7 @@ export function partnersUrl(
  * machine is allowed if the service runs on it too. With Allow Insecure HTTP any URL is allowed.
  * @throws {InvalidValueError}
  */
-export function webhookUrl(
+export function requiredWebhookUrl(
 	value: unknown,
 	service: { url: URL; allowInsecureHttp: boolean },
 	field = 'Webhook URL',

@@ -177,11 +177,11 @@ export const mutations: Mutation[] = [
 			'change.keep(freed.map(settledNotPaidMark));',
 		],
 		'Settling: paid, by an expression, replaces that somebody said not paid': [
-			'[...unused, ...inDoubt].map(settledNotPaidMark)',
-			'inDoubt.map(settledNotPaidMark)',
+			'[...paidUnused, ...notPaidInDoubt].map(settledNotPaidMark)',
+			'notPaidInDoubt.map(settledNotPaidMark)',
 		],
 		'Settling: an expression frees again and again': [
-			'onlyOnce && settledBefore.has(settledNotPaidMark(each))',
+			'!isByHand && settledBefore.has(settledNotPaidMark(each))',
 			'false',
 		],
 	}),
@@ -190,12 +190,12 @@ export const mutations: Mutation[] = [
 	}),
 	...inFile(`${paying}/settle.ts`, {
 		'Settling: a person in the editor settles only once': [
-			'const onlyOnce = !(',
-			'const onlyOnce = true || !(',
+			'const isByHand = isTyped',
+			'const isByHand = false && isTyped',
 		],
 		'Settling: a typed word counts again on a schedule': [
-			'(isTyped && isStartedInEditor(context))',
-			'(true)',
+			'isTyped && isStartedInEditor(context)',
+			'true',
 		],
 		'Settling: Retry On Fail settles again': ['if (tries.failure !== undefined)', 'if (false)'],
 	}),
@@ -256,8 +256,8 @@ export const mutations: Mutation[] = [
 			'true',
 		],
 		'A body that says no and yes is a refusal': [
-			'if (saysNotPaid && contradiction === undefined)',
-			'if (saysNotPaid)',
+			'if (contradiction !== undefined) return notShown(request, contradiction);',
+			'',
 		],
 	}),
 	...inFile(`${shared}/service/paymentWords.ts`, {

@@ -125,7 +125,8 @@ describe('the register after a payroll', () => {
 		const [row] = check(payments).rows;
 		const runs = { 'Check List': [[{ ...row }]], 'Pay salaries': [[{ ...row, outcome: 'paid' }]] };
 		const [written] = pageAndRows('payroll.json', { ...runs, Payments: [payments] });
-		expect(written).toMatchObject({ outcome: 'paid', reason: expect.stringContaining('40,000') });
+		expect(written?.['outcome']).toBe('paid');
+		expect(written?.['reason']).toContain('40,000');
 	});
 
 	test('gets each of its columns, and no other field', async () => {

@@ -7,7 +7,7 @@ import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import type { ListSettings } from '../../nodes/EtbWallet/list/listSettings.ts';
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 import { employeeKey } from '../../nodes/EtbWallet/list/employeeNumber.ts';
-import { comparableText } from '../../nodes/shared/lookalikes.ts';
+import { comparableText } from '../../nodes/shared/comparableText.ts';
 
 const now = new Date('2026-11-26T18:00:00Z');
 /** Most lists here name no wallet. */

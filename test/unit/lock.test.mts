@@ -79,7 +79,7 @@ test('if another process adds its mark as this one takes the lock, the row has t
 	expect(await withLock(() => Promise.resolve(marks()))).toEqual([lockMark]);
 });
 
-test('four inserts in a row that others were first with are no broken database', async () => {
+test('a process keeps trying after it lost four inserts in a row to others', async () => {
 	const withLock = await startProcess();
 	const insert = jest.spyOn(database, 'checkProcessedAndRecord');
 	for (let failure = 0; failure < 4; failure++)

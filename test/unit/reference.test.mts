@@ -1,4 +1,4 @@
-/** References: what looks the same is the same. */
+/** References: which texts are one reference. */
 import fc from 'fast-check';
 import { keyOf, requiredReference } from '../../nodes/EtbWallet/disbursement/reference.ts';
 

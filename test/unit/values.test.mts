@@ -1,6 +1,6 @@
 /** Checks of what users enter: telephone numbers, addresses, texts and how values are shown. */
 import fc from 'fast-check';
-import { partnersUrl, webhookUrl } from '../../nodes/shared/url.ts';
+import { partnersUrl, requiredWebhookUrl } from '../../nodes/shared/url.ts';
 import { feeInPercent } from '../../nodes/EtbWallet/actions/fee/updateFee.operation.ts';
 import { internationalPhone } from '../../nodes/EtbWallet/actions/payoutDestination/setPayoutDestination.operation.ts';
 import { optionalEmail } from '../../nodes/EtbWallet/actions/user/createUser.operation.ts';
@@ -96,24 +96,30 @@ describe('the webhook URL', () => {
 		['', 'Webhook URL is empty'],
 		[7, 'Webhook URL is 7'],
 	])('%p is refused for a public service', (value, problem) => {
-		expect(() => webhookUrl(value, publicService)).toThrow(problem);
+		expect(() => requiredWebhookUrl(value, publicService)).toThrow(problem);
 	});
 
 	test.each(['https://localhost.example.com/hook', 'https://[2606:4700::1111]/hook'])(
 		'%s is accepted',
-		(value) => expect(webhookUrl(value, publicService)).toBe(value),
+		(value) => expect(requiredWebhookUrl(value, publicService)).toBe(value),
 	);
 
 	test('of this machine is accepted when the service is on it too', () => {
-		expect(webhookUrl('http://localhost:5678/hook', localService)).toBe(
+		expect(requiredWebhookUrl('http://localhost:5678/hook', localService)).toBe(
 			'http://localhost:5678/hook',
 		);
-		expect(() => webhookUrl('http://n8n.example.com/hook', localService)).toThrow('not https');
+		expect(() => requiredWebhookUrl('http://n8n.example.com/hook', localService)).toThrow(
+			'not https',
+		);
 	});
 
 	test('may be any web address with Allow Insecure HTTP', () => {
-		expect(webhookUrl('http://n8n:5678/hook', insecureService)).toBe('http://n8n:5678/hook');
-		expect(() => webhookUrl('ftp://n8n/hook', insecureService)).toThrow('not a web address');
+		expect(requiredWebhookUrl('http://n8n:5678/hook', insecureService)).toBe(
+			'http://n8n:5678/hook',
+		);
+		expect(() => requiredWebhookUrl('ftp://n8n/hook', insecureService)).toThrow(
+			'not a web address',
+		);
 	});
 });
 

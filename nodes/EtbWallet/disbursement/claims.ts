@@ -38,7 +38,7 @@ const usedClaims = new Map<string, UsedClaim>();
 const maxUsedClaims = 10_000;
 
 /**
- * Uses up the claim of an item, even if the item cannot be paid. The gate hands out a payment that is reported
+ * Uses up a claim of this execution, even if its item cannot be paid. The gate hands out a payment that is reported
  * as not paid again, under a new claim, so the old claim must never pay.
  * @param tries the object that all tries of a node run share
  */
@@ -76,7 +76,7 @@ function readClaim(value: unknown): string {
 	throw fieldError('Claim', value, 'is not a claim of the pay gate', remedy);
 }
 
-/** Half of the longest lease of the gate, which is a day: a later time is none of the gate. */
+/** Half of the longest lease of the gate, which is a day: the gate writes no later time. */
 const maxNotAfterMs = 12 * 3_600_000;
 
 /** Counts from the first time that it is read, so a clock that a person sets back later gives no more time. */

@@ -48,7 +48,7 @@ export const codesOfRecord: ReadonlySet<Code> = new Set<Code>([
 
 /**
  * Codes of an item whose own fields stop it before anything is sent. `aboveMaximum` is also the code of a run
- * whose sum is too large; `reportRefusal` gives it to each item.
+ * that is above a limit; `reportRefusal` gives it to each item.
  */
 export const codesOfFields: ReadonlySet<Code> = new Set<Code>([
 	'invalid',

@@ -9,7 +9,7 @@ import { readOptions, type RunOptions } from './options';
 import { isFailed, isPayment, readPayment, sameReferenceCheck } from './payment';
 import type { Entry, Payment, Result } from './payment';
 import { PaymentRecord } from './paymentRecord';
-import { loadSettings, readEntries, runOf, reportRefusal, throwIfUnusable, type Run } from './run';
+import { loadSettings, readEntries, runOf, reportRefusal, refuseUnusable, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
 import { hintAtRepeatedPayees, reportRun } from './report';
@@ -28,17 +28,13 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const readEntry = (entry: Entry): void => readPayment(read, entry, options.maxAmount);
 	const entries = readEntries(context, readEntry, sameReferenceCheck());
 	const record = new PaymentRecord(context, options.timeoutMs);
-	const endWith = async (refusal: Result): Promise<INodeExecutionData[]> => {
-		// The record is asked first: otherwise a register would get `notPaid` for people who were paid earlier. If
-		// the database fails, each payment gets `refusal`.
+	const refuse = async (refusal: Result): Promise<INodeExecutionData[]> => {
 		if (context.continueOnFail())
-			await endByRecord(record, entries.filter(isPending), options, (payment, result) => {
-				if (result.code !== 'ready') payment.result = result;
-			}).catch(() => undefined);
+			await endWhatWasSent(record, entries.filter(isPending), options).catch(() => undefined);
 		return reportRefusal(context, options, refusal, entries);
 	};
-	if (settings.refusal !== undefined) return await endWith(settings.refusal);
-	throwIfUnusable(context, options, entries);
+	if (settings.refusal !== undefined) return await refuse(settings.refusal);
+	refuseUnusable(context, options, entries);
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const run = runOf(context, settings, (entry) => `It may have been paid. ${settleSteps(entry)}`);
@@ -46,15 +42,11 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const refusal =
 		refusalIfAboveLimit(acceptable, options.maxTotal) ??
 		(await refusalIfUncovered(run, record, pending));
-	if (refusal !== undefined) return await endWith(refusal);
+	if (refusal !== undefined) return await refuse(refusal);
 	hintAtRepeatedPayees(context, acceptable);
 	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
-	else {
-		await endByRecord(record, pending, options, run.setResult).catch((error: unknown) => {
-			for (const payment of pending) run.setResult(payment, notRecorded(error));
-		});
-	}
+	else await tryAll(run, record, pending);
 	return reportRun(context, options, entries);
 };
 
@@ -79,8 +71,8 @@ async function refusalIfUncovered(
 	pending: Payment[],
 ): Promise<Result | undefined> {
 	if (!run.options.checkBalance) return undefined;
-	const balance = await readBalance(run);
-	if (typeof balance !== 'string') return balance;
+	const { balance, refusal } = await readBalance(run);
+	if (refusal !== undefined) return refusal;
 	if (!isAbove(totalOf(pending), balance)) return undefined;
 	try {
 		// A run that is done again after a crash needs only what is still to be paid.
@@ -97,21 +89,25 @@ async function refusalIfUncovered(
 	}
 }
 
-/** The treasury balance in ETB, or the refusal if it cannot be read. */
-async function readBalance({ context, account, options }: Run): Promise<Decimal | Result> {
+/** The treasury balance in ETB, or the refusal of the run if it cannot be read. */
+type Balance = { balance: Decimal; refusal?: undefined } | { balance?: undefined; refusal: Result };
+
+async function readBalance({ context, account, options }: Run): Promise<Balance> {
 	const limits = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
 	const called = await callService(context, account, balanceRequest, limits);
 	if (!called.ok) {
 		const { message, remedy, httpCode } = called.failure;
-		return notCovered(`The treasury balance could not be read: ${message}`, remedy, httpCode);
+		const unread = `The treasury balance could not be read: ${message}`;
+		return { refusal: notCovered(unread, remedy, httpCode) };
 	}
-	return (
-		decimalText(called.output.treasuryBalance) ??
-		notCovered(
+	const balance = decimalText(called.output.treasuryBalance);
+	if (balance !== undefined) return { balance };
+	return {
+		refusal: notCovered(
 			'The service answered without a treasury balance',
 			'Turn off Check Balance First under Options to pay without this check.',
-		)
-	);
+		),
+	};
 }
 
 const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));
@@ -123,18 +119,28 @@ const notCovered = (message: string, remedy: string, httpCode?: string): Result 
 	httpCode,
 });
 
+/** A dry run: each payment gets the result that the record gives it. Nothing is sent or recorded. */
+async function tryAll(run: Run, record: PaymentRecord, pending: Payment[]): Promise<void> {
+	try {
+		for (const [payment, state] of await statesOfAll(record, pending, run.options))
+			run.setResult(payment, resultOfState(payment, state));
+	} catch (error) {
+		for (const payment of pending) run.setResult(payment, notRecorded(error));
+	}
+}
+
 /**
- * Ends payments by their states in the record. Nothing is sent or recorded.
+ * Gives the payments of a refused run that were sent earlier the result of the record: otherwise a register would get
+ * `notPaid` for people who were paid.
  * @throws {Error} when n8n's database fails
  */
-async function endByRecord(
+async function endWhatWasSent(
 	record: PaymentRecord,
-	payments: Payment[],
+	pending: Payment[],
 	options: RunOptions,
-	end: (payment: Payment, result: Result) => void,
 ): Promise<void> {
-	for (const [payment, state] of await statesOfAll(record, payments, options))
-		end(payment, resultOfState(payment, state));
+	for (const [payment, state] of await statesOfAll(record, pending, options))
+		if (state !== 'unused') payment.result = resultOfState(payment, state);
 }
 
 /** Warns that an empty record knows no earlier payments. */

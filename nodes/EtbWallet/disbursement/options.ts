@@ -2,7 +2,13 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { amountInEtb } from '../../shared/amount';
 import type { Decimal } from '../../shared/decimal';
-import { InvalidValueError, fieldError, requiredChoice, show } from '../../shared/invalidValue';
+import {
+	InvalidValueError,
+	fieldError,
+	isAbsent,
+	requiredChoice,
+	show,
+} from '../../shared/invalidValue';
 import {
 	hasExpression,
 	isRetryExecution,
@@ -132,7 +138,7 @@ function requiredBoolean(value: unknown, field: string): boolean {
 
 function requiredWholeNumber(value: unknown, field: string, least: number, most: number): number {
 	const isNumber = typeof value === 'number' || typeof value === 'string';
-	const count = isNumber ? Number(value) : NaN;
+	const count = isNumber && !isAbsent(value) ? Number(value) : NaN;
 	if (Number.isInteger(count) && count >= least && count <= most) return count;
 	const remedy = `Enter a whole number from ${least} to ${most}.`;
 	throw fieldError(field, value, `is not a whole number from ${least} to ${most}`, remedy);

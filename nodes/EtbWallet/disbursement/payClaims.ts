@@ -7,7 +7,7 @@ import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, readPayeeAndAmount, type Entry } from './payment';
 import { keyOf, requiredReference } from './reference';
-import { loadSettings, readEntries, runOf, reportRefusal, throwIfUnusable } from './run';
+import { loadSettings, readEntries, runOf, reportRefusal, refuseUnusable } from './run';
 import { sendConcurrently } from './sending';
 import { reportRun } from './report';
 import { resultOfState } from './results';
@@ -18,24 +18,24 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	const claims = context
 		.getInputData()
 		.map((_, itemIndex) => useClaim(context, read, itemIndex, tries));
-	/** The first item of each reference that looks the same. */
-	const firsts = new Map<string, number>();
+	/** The first item of each reference, by its key. */
+	const itemByKey = new Map<string, number>();
 	const readEntry = (entry: Entry): void => {
 		const { objection, problem } = claims[entry.itemIndex] ?? {};
 		entry.result = objection;
 		if (problem !== undefined) throw problem;
-		requireReferenceOfItsOwn(context, entry.itemIndex, firsts);
+		refuseSameKey(context, entry.itemIndex, itemByKey);
 		readPayeeAndAmount(read, entry);
 	};
 	const settings = await loadSettings(context, () => {
-		requireEachOnce(context);
+		refuseRepeatedItems(context);
 		return readClaimOptions(context);
 	});
 	const { options } = settings;
 	const entries = readEntries(context, readEntry);
 	if (settings.refusal !== undefined)
 		return reportRefusal(context, options, settings.refusal, entries);
-	throwIfUnusable(context, options, entries);
+	refuseUnusable(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
 	if (options.mode === 'dryRun') {
 		// A claim from pinned data is ready too: the gate takes *ready* for not paid, and hands it out again.
@@ -56,8 +56,8 @@ const stepsAtGate =
  * told as not paid, and the gate would hand out again what the other one paid.
  * @throws {InvalidValueError}
  */
-function requireEachOnce(context: IExecuteFunctions): void {
-	const first = new Map<string, number>();
+function refuseRepeatedItems(context: IExecuteFunctions): void {
+	const itemByReference = new Map<string, number>();
 	for (const [itemIndex, { json }] of context.getInputData().entries()) {
 		if (isAbsent(json.reference)) {
 			throw new InvalidValueError(
@@ -66,14 +66,14 @@ function requireEachOnce(context: IExecuteFunctions): void {
 			);
 		}
 		const reference = requiredReference(json.reference);
-		const other = first.get(reference);
+		const other = itemByReference.get(reference);
 		if (other !== undefined) {
 			throw new InvalidValueError(
 				`Item ${itemIndex} is the same payment as item ${other}: ${show(json.reference)}`,
 				'The pay gate hands out each payment as one item. Remove what repeats items between the gate and this node.',
 			);
 		}
-		first.set(reference, itemIndex);
+		itemByReference.set(reference, itemIndex);
 	}
 }
 
@@ -82,19 +82,19 @@ function requireEachOnce(context: IExecuteFunctions): void {
  * different versions of Unicode, so the gate hands out a few such pairs; the others of the run are paid.
  * @throws {InvalidValueError}
  */
-function requireReferenceOfItsOwn(
+function refuseSameKey(
 	context: IExecuteFunctions,
 	itemIndex: number,
-	firsts: Map<string, number>,
+	itemByKey: Map<string, number>,
 ): void {
 	const { reference } = context.getInputData()[itemIndex]?.json ?? {};
 	if (isAbsent(reference)) return;
 	const key = keyOf(requiredReference(reference));
-	const other = firsts.get(key);
+	const other = itemByKey.get(key);
 	if (other !== undefined)
 		throw new InvalidValueError(
 			`The reference ${show(reference)} looks the same as that of item ${other}`,
 			'Give one of them another reference: two payments need two that people can tell apart.',
 		);
-	firsts.set(key, itemIndex);
+	itemByKey.set(key, itemIndex);
 }

@@ -2,16 +2,16 @@
  * The record of references: the state of each, across executions and restarts of n8n. It is a set of texts,
  * the marks. A reference has the first of these four states that its marks fit:
  *
- * - **Unused**: no *sent*. A dry run tells `ready`, and a run that pays sends it. A reference becomes unused
+ * - **Unused**: no *sent*. A dry run reports `ready`, and a run that pays sends it. A reference becomes unused
  *   again when its sender records in time that the service refused it or that it was not sent, or when a person
  *   settles it as not paid.
- * - **Paid**: *sent*, *paid* and *paidConfirmed*. It tells `alreadyPaid`. With *payee*, which has the person and
- *   the amount, it tells `notPaid` to any other; with *anybody* no person is known. Its sender makes it so when the
- *   service paid, also late, or a person who settles it as paid. No run and no person takes this state back.
+ * - **Paid**: *sent*, *paid* and *paidConfirmed*. A run reports `alreadyPaid`, or `notPaid` for another person or
+ *   amount than *payee* has. With *anybody*, each person and amount fits. Its sender makes it so when the service
+ *   paid, also late, or a person who settles it as paid. No run and no person takes this state back.
  * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one, and
- *   no *doubtConfirmed*. It tells `unknown`. A run that reserves it makes it so, before it sends.
- * - **In doubt**: all others with *sent*. It tells `unknown`. Time alone makes it so, or its sender when no clear
- *   answer came in time.
+ *   no confirmed *doubt*. A run reports `unknown`. A run that reserves it makes it so, before it sends.
+ * - **In doubt**: all others with *sent*. A run reports `unknown`. Time alone makes it so, or its sender when no
+ *   clear answer came in time, or two people who settle it differently.
  *
  * **A reservation** is the right to send: *sent* of the reference, and *busy* of its bucket with the number of
  * the present slot of time. It belongs to its run for `reservedForMs`. Other processes see its *busy* for at
@@ -62,9 +62,12 @@ type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
 export type PaymentState = ReferenceState | 'otherPayment';
 
 /**
- * The result of settling one reference. A `ReferenceState`: nothing changed. `recordedPaid`: marked as paid,
- * although this node never sent it. `settledBefore`: refused, because it was settled as not paid before.
- * `contradicted`: somebody settled it as not paid before, and now it is said to be paid, so it is in doubt again.
+ * The result of settling one reference:
+ * - a `ReferenceState`: nothing changed
+ * - `settledPaid`, `settledNotPaid`: it was in doubt, and is now paid or unused
+ * - `recordedPaid`: it was unused, and is now paid, although this node never sent it
+ * - `settledBefore`: refused, because it was settled as not paid before
+ * - `contradicted`: it was settled as not paid before, and now somebody says that it was paid, so it is in doubt again
  */
 export type Settled =
 	| ReferenceState
@@ -194,30 +197,33 @@ export class PaymentRecord {
 	/**
 	 * Records the word of a person about references, whomever they were for. When it throws, some of it may be
 	 * recorded.
-	 * @param onlyOnce whether *was not paid* counts only for what was never settled so before, and *was paid* of what was
-	 * settled as not paid and is unused now makes it in doubt again: two people gave different answers
+	 * @param isByHand whether a person typed the answer just now. Any other answer may be an old one: then a second
+	 * *was not paid* of a reference is refused, and *was paid* of one that is unused since it was settled as not paid
+	 * makes it in doubt, because the two answers differ
 	 */
 	async settle<Each extends Keyed>(
 		wasPaid: Each[],
 		wasNotPaid: Each[],
-		onlyOnce: boolean,
+		isByHand: boolean,
 	): Promise<ReadonlyMap<Each, Settled>> {
 		return await this.change(async (change) => {
 			const states = await statesOf(change, [...wasPaid, ...wasNotPaid], slotNow());
 			const settled = new Map<Each, Settled>(states);
 			const withState = (these: Each[], state: ReferenceState): Each[] =>
 				these.filter((each) => states.get(each) === state);
-			const doubted = withState(wasPaid, 'inDoubt');
-			const unused = withState(wasPaid, 'unused');
-			const inDoubt = withState(wasNotPaid, 'inDoubt');
-			const settledBefore = await change.ask([...unused, ...inDoubt].map(settledNotPaidMark));
-			const isRepeated = (each: Each): boolean =>
-				onlyOnce && settledBefore.has(settledNotPaidMark(each));
-			for (const each of doubted) settled.set(each, 'settledPaid');
-			for (const each of unused)
-				settled.set(each, isRepeated(each) ? 'contradicted' : 'recordedPaid');
-			for (const each of inDoubt)
-				settled.set(each, isRepeated(each) ? 'settledBefore' : 'settledNotPaid');
+			const paidInDoubt = withState(wasPaid, 'inDoubt');
+			const paidUnused = withState(wasPaid, 'unused');
+			const notPaidInDoubt = withState(wasNotPaid, 'inDoubt');
+			const settledBefore = await change.ask(
+				[...paidUnused, ...notPaidInDoubt].map(settledNotPaidMark),
+			);
+			const wasSettledNotPaid = (each: Each): boolean =>
+				!isByHand && settledBefore.has(settledNotPaidMark(each));
+			for (const each of paidInDoubt) settled.set(each, 'settledPaid');
+			for (const each of paidUnused)
+				settled.set(each, wasSettledNotPaid(each) ? 'contradicted' : 'recordedPaid');
+			for (const each of notPaidInDoubt)
+				settled.set(each, wasSettledNotPaid(each) ? 'settledBefore' : 'settledNotPaid');
 			const settledAs = (...results: Settled[]): Each[] =>
 				[...settled].filter(([, result]) => results.includes(result)).map(([each]) => each);
 			const paid = settledAs('settledPaid', 'recordedPaid');

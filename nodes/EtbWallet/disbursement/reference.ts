@@ -1,11 +1,11 @@
-/** The rule for a reference: what looks the same is the same. */
+/** The rule for a reference, and the form in which it is compared. */
 import { fieldError, requiredText } from '../../shared/invalidValue';
-import { comparableText } from '../../shared/lookalikes';
+import { comparableText } from '../../shared/comparableText';
 
 /** The longest reference, in characters (code points), as a database counts them. */
 const maxReferenceLength = 200;
 
-/** The key of a reference, by which it is remembered: references that look the same have the same. */
+/** The key of a reference, by which it is remembered: texts that are the same for `comparableText` have the same. */
 export const keyOf = comparableText;
 
 /**

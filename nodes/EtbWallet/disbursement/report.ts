@@ -34,18 +34,18 @@ const groupByOutcome = (entries: Entry[]): EntriesByOutcome =>
 
 /** The summary of a run, such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 function summaryOf(byOutcome: EntriesByOutcome, { mode }: RunOptions): string {
-	const wanted = mode === 'dryRun' ? 'ready' : 'paid';
+	const goal = mode === 'dryRun' ? 'ready' : 'paid';
 	const counts = outcomeTexts.flatMap(({ outcome, counted }) => {
 		const count = byOutcome.get(outcome)?.length ?? 0;
-		return count > 0 || outcome === wanted ? [`${count} ${counted}`] : [];
+		return count > 0 || outcome === goal ? [`${count} ${counted}`] : [];
 	});
-	const reached = byOutcome.get(wanted) ?? [];
-	const total = sum(reached.map(({ amount = '0' }) => amount));
-	const others = reached.filter(({ result }) => result?.code === 'otherAmount').length;
+	const reachedGoal = byOutcome.get(goal) ?? [];
+	const total = sum(reachedGoal.map(({ amount = '0' }) => amount));
+	const withOtherAmount = reachedGoal.filter(({ result }) => result?.code === 'otherAmount').length;
 	const remark =
-		others === 0
+		withOtherAmount === 0
 			? ''
-			: `. For ${others} of them the service names another amount: see amountEtb and requestedAmountEtb`;
+			: `. For ${withOtherAmount} of them the service names another amount: see amountEtb and requestedAmountEtb`;
 	const prefix = mode === 'dryRun' ? 'Dry run: ' : '';
 	return `${prefix}${counts.join(', ')}, total ${formatEtb(total)}${remark}`;
 }
@@ -108,9 +108,11 @@ export function runError(
 ): Error {
 	const { code, httpCode } = result;
 	const byOutcome = groupByOutcome(entries);
-	const isPastFields = entries.some((each) => each.result && !codesOfFields.has(each.result.code));
+	const gotBeyondFields = entries.some(
+		(each) => each.result && !codesOfFields.has(each.result.code),
+	);
 	// A run that is refused after an earlier try tells what that try sent.
-	const hasSummary = isPastFields && (entries.length > 1 || failedEntry === undefined);
+	const hasSummary = gotBeyondFields && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
 		failedEntry === undefined
 			? aboutRun(result, byOutcome)
@@ -126,7 +128,7 @@ export function runError(
 			code,
 			...(httpCode !== undefined && { httpCode }),
 			// If no entry got beyond the check of its fields, these lists would only repeat the input.
-			...(isPastFields &&
+			...(gotBeyondFields &&
 				Object.fromEntries([...byOutcome].map(([name, own]) => [name, own.map(errorDataOf)]))),
 		},
 	);

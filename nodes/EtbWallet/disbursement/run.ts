@@ -49,31 +49,31 @@ const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
 
 /**
  * Reads and checks the payments of all items. An item that cannot be used gets the result `invalid`.
- * @param read fills in an entry; with a result, the entry is not sent, whatever else it holds
- * @param check gives a result to an entry that may not be sent; it is called for each entry, also for one
+ * @param fillIn reads the fields of an entry; if it gives a result, the entry is not sent, whatever else it holds
+ * @param objectionTo the result of an entry that may not be sent; it is called for each entry, also for one
  * that could not be read whole, and first for those of earlier tries. Pay Claims has none: it refuses the
  * same reference while it reads.
  */
 export function readEntries(
 	context: IExecuteFunctions,
-	read: (entry: Entry) => void,
-	check: (entry: Entry) => Result | undefined = () => undefined,
+	fillIn: (entry: Entry) => void,
+	objectionTo: (entry: Entry) => Result | undefined = () => undefined,
 ): Entry[] {
 	const kept = keptEntries(context);
-	for (const entry of kept.values()) check(entry);
+	for (const entry of kept.values()) objectionTo(entry);
 	return context.getInputData().map((_, itemIndex): Entry => {
 		const earlier = kept.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
 		const entry: Entry = { itemIndex };
 		let problem: Result | undefined;
 		try {
-			read(entry);
+			fillIn(entry);
 		} catch (error) {
 			problem = refusedAs('invalid', error);
 		}
 		// An entry whose amount cannot be read may still have the reference of another entry.
-		const objection = check(entry);
-		// The result that `read` gave stays: the claim of this item may have been sent before.
+		const objection = objectionTo(entry);
+		// The result that `fillIn` gave stays: the claim of this item may have been sent before.
 		entry.result ??= objection ?? problem;
 		return entry;
 	});
@@ -86,7 +86,7 @@ function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result {
 }
 
 /** @throws {NodeOperationError} that lists the items that cannot be used, unless the node continues on fail */
-export function throwIfUnusable(
+export function refuseUnusable(
 	context: IExecuteFunctions,
 	options: RunOptions,
 	entries: Entry[],

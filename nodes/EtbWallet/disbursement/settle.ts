@@ -59,8 +59,8 @@ const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>
 /**
  * Records what a person found out about named references. Outside the editor, and by an expression anywhere,
  * *was not paid* counts once for each reference: an execution that runs again must not free what was sent
- * since. There, *was paid* of a reference that was settled as not paid and is unused now makes it unknown again: two
- * people gave different answers, and nobody may be paid twice by one of them.
+ * since. In the same cases, *was paid* of a reference that was settled as not paid and is unused now makes it unknown
+ * again: two people gave different answers, and nobody may be paid twice by one of them.
  * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node
  * continues on fail
  */
@@ -77,7 +77,7 @@ export async function settle(
 	try {
 		wasPaid = namedReferences(context, 'wasPaid', 'Was Paid');
 		wasNotPaid = namedReferences(context, 'wasNotPaid', 'Was Not Paid');
-		requireNames(wasPaid, wasNotPaid);
+		refuseBadNames(wasPaid, wasNotPaid);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
 		return notSettled(context, { message, remedy: `Nothing was settled. ${remedy}` });
@@ -85,11 +85,11 @@ export async function settle(
 	const isTyped = ['mode', 'wasPaid', 'wasNotPaid'].every(
 		(name) => !hasExpression(savedParameter(context, name)),
 	);
-	const onlyOnce = !(isTyped && isStartedInEditor(context));
+	const isByHand = isTyped && isStartedInEditor(context);
 	let settled: ReadonlyMap<Named, Settled>;
 	try {
 		const record = new PaymentRecord(context, options.timeoutMs);
-		settled = await record.settle(wasPaid, wasNotPaid, onlyOnce);
+		settled = await record.settle(wasPaid, wasNotPaid, isByHand);
 	} catch (error) {
 		tries.failure = {
 			message: 'It is not certain that this was recorded in the database of n8n',
@@ -148,7 +148,7 @@ function namedReferences(
 }
 
 /** @throws {InvalidValueError} when nothing is named, or something in both fields */
-function requireNames(wasPaid: Named[], wasNotPaid: Named[]): void {
+function refuseBadNames(wasPaid: Named[], wasNotPaid: Named[]): void {
 	if (wasPaid.length + wasNotPaid.length === 0) {
 		throw new InvalidValueError(
 			'Was Paid and Was Not Paid are empty',

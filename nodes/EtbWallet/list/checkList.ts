@@ -1,7 +1,7 @@
 /** Makes payments of the rows of a list: payee, amount, period and reference of each. */
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
-import { comparableText } from '../../shared/lookalikes';
+import { comparableText } from '../../shared/comparableText';
 import { ethiopianYearRemark, periodIn } from './period';
 import type { ListSettings } from './listSettings';
 import { textOf } from './spreadsheet';
@@ -58,7 +58,7 @@ export function checkList(
 	const headingOf = (column: Column): string => columns[column] ?? column;
 	const { rows: sources, notRead } = readList(items, headingOf);
 	const readRows = sources.map((source) => readRow(source, now, headingOf));
-	requirePeriod(readRows.filter(isPerson), settings);
+	refuseOtherPeriod(readRows.filter(isPerson), settings);
 	const known: Known = {
 		people: settings.people === undefined ? undefined : peopleIn(settings.people, now),
 		payments: settings.payments === undefined ? undefined : paymentsIn(settings.payments, purpose),
@@ -75,7 +75,7 @@ export function checkList(
 	const remarksOf = remarkFinder(personRows, known, settings);
 
 	return rows.map((row) => {
-		const { itemIndex, line, cells, others, person } = row;
+		const { itemIndex, line, cells, otherCells, person } = row;
 		const history = historyOf(person.key);
 		const problem = problemOf(row, history, duplicatesOf(row));
 		const status = statusOf(row, history, problem);
@@ -100,7 +100,7 @@ export function checkList(
 				...(person.key !== '' && (known.people ?? known.payments) && { known: knownAs(remarks) }),
 				...(lastTime && { lastTime: registeredFields(lastTime) }),
 				...(status === 'paidBefore' && history.paid && { paid: registeredFields(history.paid) }),
-				otherColumns: others,
+				otherColumns: otherCells,
 				notRead,
 			},
 		};
@@ -215,7 +215,7 @@ const registeredFields = ({ amountEtb, ...payment }: RegisteredPayment) => ({
  * Refuses a list of another period, such as the result of the last one.
  * @throws {InvalidValueError}
  */
-function requirePeriod(rows: readonly ReadRow[], { period, now }: ListSettings): void {
+function refuseOtherPeriod(rows: readonly ReadRow[], { period, now }: ListSettings): void {
 	for (const { cells, line } of rows) {
 		const written = textOf(cells.period);
 		if (written === '' || periodIn(written) === period) continue;

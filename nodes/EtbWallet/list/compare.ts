@@ -1,6 +1,6 @@
 /** Remarks that compare a person with the others of the list, and with the known people and payments. */
 import { decimalText, formatEtb } from '../../shared/decimal';
-import { comparableText } from '../../shared/lookalikes';
+import { comparableText } from '../../shared/comparableText';
 import { comparablePhone } from './employeeNumber';
 import { dayMs, localTime } from './period';
 import type { ListSettings } from './listSettings';

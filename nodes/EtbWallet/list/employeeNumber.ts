@@ -1,5 +1,5 @@
 /** The forms in which the employee numbers and telephone numbers of a list are compared. */
-import { comparableText } from '../../shared/lookalikes';
+import { comparableText } from '../../shared/comparableText';
 
 /** Signs that only separate the parts of an employee number. */
 const sign = '[-/\\\\._:# ]';

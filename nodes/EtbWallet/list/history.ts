@@ -1,7 +1,7 @@
 /** The people and payments that are known besides a list: the rows of tables that an expression gives. */
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
-import { comparableText } from '../../shared/lookalikes';
+import { comparableText } from '../../shared/comparableText';
 import { employeeKey } from './employeeNumber';
 import { periodIn, type Period } from './period';
 import { fieldIn } from './spreadsheet';
@@ -154,6 +154,9 @@ export function historyFinder(
 		const otherPayments = (paidTo.get(key) ?? [])
 			.filter((each) => !rows.includes(each))
 			.sort(byPeriod);
+		const otherPaymentsForPurpose = otherPayments.filter(
+			(each) => comparableText(each.purpose) === comparableText(purpose),
+		);
 		return {
 			inPeople: peopleByKey.get(key),
 			paid,
@@ -161,9 +164,7 @@ export function historyFinder(
 			unknownElsewhere: unknownRows.filter((each) => !isHere(each)),
 			otherUnknown: (unknownTo.get(key) ?? []).filter((each) => !rows.includes(each)),
 			otherPayments,
-			otherPaymentsForPurpose: otherPayments.filter(
-				(each) => comparableText(each.purpose) === comparableText(purpose),
-			),
+			otherPaymentsForPurpose,
 		};
 	};
 }

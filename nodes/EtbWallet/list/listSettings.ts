@@ -4,7 +4,7 @@ import { fieldError, isAbsent, requiredText } from '../../shared/invalidValue';
 import {
 	hasExpression,
 	isRetryExecution,
-	isStartedByTrigger,
+	isStartedBySchedule,
 	isStartedInEditor,
 	savedParameter,
 } from '../../shared/n8n';
@@ -69,7 +69,7 @@ export function readListSettings(context: IExecuteFunctions, read: ParameterRead
 		);
 	}
 	const isChosenByExpression =
-		hasExpression(savedParameter(context, 'period')) && !isStartedByTrigger(context);
+		hasExpression(savedParameter(context, 'period')) && !isStartedBySchedule(context);
 	const period = readPeriod({
 		payDay: ofList('payDay', 'Pay Day'),
 		period: ofList('period', 'Period'),

@@ -35,7 +35,7 @@ export interface SourceRow {
 	/** The cells of the columns that are read; undefined for a column that the list does not have. */
 	cells: Partial<Record<Column, unknown>>;
 	/** The cells of the columns that are not read, by heading. */
-	others: Fields;
+	otherCells: Fields;
 	/** Whether a cell stands beyond the last heading: a comma in a value moved the cells. */
 	isTooLong: boolean;
 	/** Whether it has only words, and stands below the last amount, as signatures do. */
@@ -64,7 +64,7 @@ export function readList(
 	const { headings, places } = top;
 	for (const heading of headings) refuseMisread(heading, 'The list', 'its headings');
 	// A table without rows comes as one item without fields.
-	if (headings.some(Boolean)) requireColumns(top, headingOf);
+	if (headings.some(Boolean)) refuseBadColumns(top, headingOf);
 	const filled = sheet.slice(candidates.indexOf(top) + 1).filter(({ cells }) => isFilled(cells));
 	if (filled.length === 0) {
 		throw new InvalidValueError(
@@ -77,10 +77,10 @@ export function readList(
 		for (const [index, cell] of cells.entries())
 			refuseMisread(cell, `Row ${line} of the list`, show(nameOf(index)));
 	const signatures = signaturesIn(filled, places);
-	requireOneTable(filled, top, signatures);
+	refuseSecondTable(filled, top, signatures);
 	const read = new Set([...places.values()].flat());
 	const width = Math.max(...filled.map(({ cells }) => cells.length));
-	const others = Array.from({ length: width }, (_, index) => index).filter(
+	const otherIndexes = Array.from({ length: width }, (_, index) => index).filter(
 		(index) => !read.has(index) && filled.some(({ cells }) => textOf(cells[index]) !== ''),
 	);
 	const lastHeading = headings.findLastIndex(Boolean);
@@ -92,11 +92,11 @@ export function readList(
 			cells: Object.fromEntries(
 				[...places].map(([column, [index = -1]]) => [column, cells[index]]),
 			),
-			others: Object.fromEntries(others.map((index) => [nameOf(index), cells[index]])),
+			otherCells: Object.fromEntries(otherIndexes.map((index) => [nameOf(index), cells[index]])),
 			isTooLong: isFilled(cells.slice(lastHeading + 1)),
 		};
 	});
-	return { rows, notRead: others.map(nameOf) };
+	return { rows, notRead: otherIndexes.map(nameOf) };
 }
 
 /** Whether a row has several words, one of them for the amount, and no number. */
@@ -191,7 +191,7 @@ function placesIn(headings: string[], headingOf: HeadingOf): Map<Column, number[
 }
 
 /** @throws {InvalidValueError} if a column is missing, or is there twice */
-function requireColumns({ headings, places, line }: HeadingRow, headingOf: HeadingOf): void {
+function refuseBadColumns({ headings, places, line }: HeadingRow, headingOf: HeadingOf): void {
 	const isNeeded = (column: Column): boolean =>
 		headingOf(column) !== column || requiredColumns.some((each) => each === column);
 	const missing = columnNames.filter((column) => isNeeded(column) && !places.get(column)?.length);
@@ -223,7 +223,7 @@ const quotedList = (texts: string[]): string =>
  * a row repeats a heading in its column, or two headings anywhere, or has only words, also for the amount.
  * @throws {InvalidValueError}
  */
-function requireOneTable(
+function refuseSecondTable(
 	rows: readonly SheetRow[],
 	{ headings, places }: HeadingRow,
 	signatures: ReadonlySet<SheetRow>,

@@ -9,7 +9,7 @@ import {
 	hasTitle,
 	isTotal,
 	nearbyDay,
-	requireVisibleText,
+	refuseUnseen,
 	textOf,
 	valueIn,
 } from './spreadsheet';
@@ -64,10 +64,10 @@ export interface ReadRow extends SourceRow {
 }
 
 export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): ReadRow {
-	const { cells, others, isTooLong } = source;
+	const { cells, otherCells, isTooLong } = source;
 	const person: Person = personIn(cells);
 	const kind = kindOf(source, person);
-	const texts = [...Object.values(cells), ...Object.values(others)].map(textOf).filter(Boolean);
+	const texts = [...Object.values(cells), ...Object.values(otherCells)].map(textOf).filter(Boolean);
 	const example = show(texts.find((text) => /\p{L}/u.test(text)) ?? texts[0]);
 	const problemOfKind = {
 		total: 'This row is a total. Delete it. If it is a person, write Ato or W/ro before the name.',
@@ -78,11 +78,12 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 	};
 	const problems = [problemOfKind[kind]];
 	const remarks = kind === 'total' ? [remark('total')] : [];
-	for (const { column, isSent, read } of kind === 'person' ? checkedColumns : []) {
+	const columns = kind === 'person' ? checkedColumns : [];
+	for (const { column, isSent, read } of columns) {
 		try {
 			const cell = cells[column];
 			const field = headingOf(column);
-			requireVisibleText(cell, field, isSent);
+			refuseUnseen(cell, field, isSent);
 			const { remarks: more = [], ...facts } = read(cell, field, now);
 			Object.assign(person, facts);
 			remarks.push(...more);
@@ -97,15 +98,18 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 /** Text beside which a name is a signature, such as `Prepared by:`. */
 const labelOfSignature = /[:፡]\s*$|\bby$/i;
 
-function kindOf({ cells, others, isSignature }: SourceRow, person: Person): ReadRow['kind'] {
+function kindOf({ cells, otherCells, isSignature }: SourceRow, person: Person): ReadRow['kind'] {
 	const { employee, name, phone, userId } = person;
 	const amount = valueIn(cells.amountEtb);
-	// A title may stand in the column of numbers. Formulas below the last person give zero.
+	// A title may stand in the column of numbers.
 	const isLabel = name === '' || labelOfSignature.test(employee);
 	const isTitle = isLabel && !/\p{N}/u.test(employee) && phone + userId === '';
+	// Formulas below the last person give zero.
 	const isZero = Number(amount) === 0 && employee + name === '';
-	if (isSignature || ((employee === '' || isTitle) && (amount === '' || isZero))) return 'noPerson';
-	const names = employee + name === '' ? Object.values(others).map(textOf) : [employee, name];
+	const hasNoEmployee = employee === '' || isTitle;
+	const hasNoAmount = amount === '' || isZero;
+	if (isSignature || (hasNoEmployee && hasNoAmount)) return 'noPerson';
+	const names = employee + name === '' ? Object.values(otherCells).map(textOf) : [employee, name];
 	return !hasTitle(name) && names.some(isTotal) ? 'total' : 'person';
 }
 

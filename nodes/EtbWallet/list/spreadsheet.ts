@@ -1,6 +1,6 @@
 /** Reads the cells of spreadsheets and CSV files, whatever program wrote them. */
 import { InvalidValueError, refuseIf, show } from '../../shared/invalidValue';
-import { invisible } from '../../shared/lookalikes';
+import { invisible } from '../../shared/comparableText';
 import { property } from '../../shared/unknownValues';
 
 /** The form of nearly all cells. Their text needs no change. */
@@ -150,7 +150,7 @@ export function refuseMisread(cell: unknown, row: string, column: string): void 
  * @param isSentAsItIs whether the value is sent unchanged: then any invisible character is refused
  * @throws {InvalidValueError}
  */
-export function requireVisibleText(cell: unknown, field: string, isSentAsItIs: boolean): void {
+export function refuseUnseen(cell: unknown, field: string, isSentAsItIs: boolean): void {
 	const text = textOf(cell);
 	const isText = !/^(?:object|boolean)$/.test(typeof (cell ?? '')) || cell instanceof Date;
 	const hasUnseen =

@@ -158,7 +158,7 @@ async function tryToAcquire(
 	}
 	if (before.has(lockMark))
 		return ownMarks !== undefined && before.size === marks.length ? 'heldBySame' : 'held';
-	await throwIfForeign(lockRow, marks);
+	await refuseForeignTexts(lockRow, marks);
 	return 'acquired';
 }
 
@@ -171,7 +171,7 @@ async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): P
 	// The removal takes the marks of other waiting processes too, so they start their waiting time again.
 	await lockRow.remove(waitingMarks.filter((mark) => !ownMarks.has(mark)));
 	if ((await lockRow.count()) > marks.length) {
-		await throwIfForeign(lockRow, [lockMark]);
+		await refuseForeignTexts(lockRow, [lockMark]);
 		return;
 	}
 	let before: ReadonlySet<string>;
@@ -187,12 +187,12 @@ async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): P
 }
 
 async function release(lockRow: Marks): Promise<void> {
-	await throwIfForeign(lockRow, [lockMark]);
+	await refuseForeignTexts(lockRow, [lockMark]);
 	await lockRow.clear();
 }
 
 /** @throws {Error} when the row has texts of another node: then it cannot be the lock */
-async function throwIfForeign(lockRow: Marks, expected: string[]): Promise<void> {
+async function refuseForeignTexts(lockRow: Marks, expected: string[]): Promise<void> {
 	if ((await lockRow.count()) <= expected.length) return;
 	// n8n gives only a count. Once all marks of the lock are stored, a higher count proves texts of another
 	// node.

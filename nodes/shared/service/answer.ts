@@ -94,14 +94,22 @@ function judgeUnanswered(
 
 /** A success status counts only with the fields that the service document (§2, §4) shows in such an answer. */
 function judgeSuccess(request: RequestTraits, answer: Answer): Judgement {
-	const saysNotPaid = request.movesMoney === true && hasSuccess(answer.body, false);
-	const contradiction = saysNotPaid ? contradictionOfRefusal(request, answer) : undefined;
-	if (saysNotPaid && contradiction === undefined) {
-		const problem = 'and says that it did not pay';
-		return { verdict: 'notDone', code: 'refused', mayBeRepeated: false, problem };
-	}
-	const problem = contradiction ?? problemOf(request, answer);
-	if (problem === undefined) return { verdict: 'done' };
+	if (request.movesMoney === true && hasSuccess(answer.body, false))
+		return judgeDenial(request, answer);
+	const problem = problemOf(request, answer);
+	return problem === undefined ? { verdict: 'done' } : notShown(request, problem);
+}
+
+/** A success status with `success: false`, from the endpoint that pays. */
+function judgeDenial(request: RequestTraits, answer: Answer): Judgement {
+	const contradiction = contradictionOfRefusal(request, answer);
+	if (contradiction !== undefined) return notShown(request, contradiction);
+	const problem = 'and says that it did not pay';
+	return { verdict: 'notDone', code: 'refused', mayBeRepeated: false, problem };
+}
+
+/** The verdict on a success status that shows no success. */
+function notShown(request: RequestTraits, problem: string): Judgement {
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
 	return { verdict, code: 'unclear', mayBeRepeated: false, problem };
 }

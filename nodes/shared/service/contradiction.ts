@@ -211,12 +211,12 @@ export function contradictionOfRefusal(
 	if (body !== undefined && hasRepeatedName(answer)) return 'with the same name twice in its body';
 	const isPage = /^\s*<(?:!doctype )?html\b/i.test(text);
 	const fields = fieldsIn(body ?? (isPage ? text.replace(/<[^<>]*>/g, ' ') : text));
-	const leaves = new Map([...fields.keys()].map((name) => [name, name.split('.').at(-1) ?? '']));
+	const lastParts = new Map([...fields.keys()].map((name) => [name, name.split('.').at(-1) ?? '']));
 	const needsReason = statusesNeedingReason.has(status) && !hasSuccess(body, false);
-	const hasReason = [...leaves.values()].some((leaf) => refusalReasonNames.test(leaf));
+	const hasReason = [...lastParts.values()].some((part) => refusalReasonNames.test(part));
 	for (const [name, values] of fields) {
-		const leaf = leaves.get(name) ?? '';
-		const isReason = needsReason && (hasReason ? refusalReasonNames : /code$/i).test(leaf);
+		const lastPart = lastParts.get(name) ?? '';
+		const isReason = needsReason && (hasReason ? refusalReasonNames : /code$/i).test(lastPart);
 		const isOpen = (value: string): boolean => {
 			const words = value.replace(/[\s_]+/g, ' ');
 			return (

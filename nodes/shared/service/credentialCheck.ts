@@ -4,7 +4,12 @@ import type {
 	ICredentialsDecrypted,
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
-import { authenticationHeaders, checkWebhookSecrets, parseAccount, type Account } from '../account';
+import {
+	authenticationHeaders,
+	refuseUnusableSecrets,
+	parseAccount,
+	type Account,
+} from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { rawAnswer } from '../n8n';
 import { judge } from './answer';
@@ -21,7 +26,7 @@ export async function testCredential(
 	let account: Account;
 	try {
 		account = parseAccount(credential);
-		checkWebhookSecrets(account);
+		refuseUnusableSecrets(account);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
 		return { status: 'Error', message: `${message}. ${remedy}` };

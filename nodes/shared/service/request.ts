@@ -1,7 +1,8 @@
 /** A request to an endpoint of the service: what is sent, and what its answer has to show. */
 import type { IDataObject } from 'n8n-workflow';
 
-/** An endpoint of the service document §4 with its values. A `POST` that may be done is never repeated. */
+/** An endpoint of the service document §4 with its values. A `POST` that may have been carried out is never
+ * repeated. */
 export interface ServiceRequest {
 	method: 'GET' | 'PUT' | 'POST';
 	/** Below the partners prefix, such as `/balance`. */

@@ -40,6 +40,7 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 import { z } from 'zod';
+import { credentialFor as credentialOf } from '../../../demo/examples.mts';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
 import { outcomeByCode } from '../../../nodes/EtbWallet/disbursement/codes.ts';
 import { actionSchemaFile, checkOutput, triggerSchemaFile } from './schema-files.mts';
@@ -115,10 +116,10 @@ export type CredentialData = ICredentialDataDecryptedObject;
 
 /** The data of a credential for a sandbox, or for a server in its place. */
 export function credentialFor(
-	{ url, apiKey, webhookSecret }: Pick<Sandbox, 'url' | 'apiKey' | 'webhookSecret'>,
+	sandbox: Pick<Sandbox, 'url' | 'apiKey' | 'webhookSecret'>,
 	changes: CredentialData = {},
 ): CredentialData {
-	return { baseUrl: url, apiKey, webhookSecret, allowInsecureHttp: false, ...changes };
+	return { ...credentialOf(sandbox), ...changes };
 }
 
 /** Tests a credential as its button does: runs the function that the action node names in `testedBy`. */

@@ -1,6 +1,7 @@
 /**
- * The rule for comparing references, wallets and names: two texts are the same if a person cannot tell them
- * apart.
+ * The rule for comparing references, wallets and names. Two texts are the same if they differ only in capital letters,
+ * in blanks other than those between digits, in the kind of dashes or quotes, in invisible characters, or by a
+ * compatibility form. Letters of two scripts that look alike differ.
  */
 
 /** Characters that nobody sees: controls, format characters, halves of surrogate pairs and fillers. */
@@ -16,7 +17,7 @@ const blanks = /[\p{Z}\s]+/gu;
 const quotes = /["'\u2018-\u201f\u02bc\u02b9\u02ba\u2032\u2033`\u00b4]+/gu;
 
 /**
- * The form in which a text is compared: texts that look the same have the same form. The form drops the
+ * The form in which a text is compared. It drops the
  * difference of capital and small letters, the kinds of dashes and quotes, invisible characters,
  * compatibility forms (Unicode's form NFKC, such as full-width letters), and blanks. One blank stays between
  * two digits: `1 12` and `11 2` differ. Records keep texts in this form, so a change of the rule loses them.
