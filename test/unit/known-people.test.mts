@@ -368,6 +368,10 @@ describe('with Known Payments', () => {
 			paid({ reference: 'salary-2026-12-E1', period: '2026-12', outcome: 'notPaid' }),
 		]);
 		expect([checked.lastTime, checked.known]).toEqual([shown, 'same']);
+		// The list of an earlier period can come later.
+		const later = paid({ reference: 'salary-2026-12-E1', period: '2026-12', amountEtb: 9 });
+		expect(against([paid(), later]).lastTime).toEqual(shown);
+		expect(against([later]).lastTime).toMatchObject({ period: '2026-12', amountEtb: 9 });
 		expect(against([paid({ purpose: 'SALARY' })]).lastTime).toEqual(shown);
 		const other = paid({ purpose: 'bonus', reference: 'b', period: '2026-11', name: 'X' });
 		expect(codesOf(against([paid(), other]))).not.toContain('changedName');

@@ -33,7 +33,7 @@ export interface CheckedRow
 	reference?: string;
 	/** Only with at least one of the two tables, and an employee number that can be read. */
 	known?: 'new' | 'changed' | 'same';
-	/** The last payment for the same purpose. */
+	/** The payment for the same purpose that was the last before this period, or if there is none, the newest. */
 	lastTime?: ReturnType<typeof registeredFields>;
 	/** The row of this very payment, with the status `paidBefore`. */
 	paid?: ReturnType<typeof registeredFields>;
@@ -80,7 +80,7 @@ export function checkList(
 		const problem = problemOf(row, history, duplicatesOf(row));
 		const status = statusOf(row, history, problem);
 		const remarks = remarksOf(row, history);
-		const lastTime = history.otherPaymentsForPurpose.at(-1);
+		const { lastTime } = history;
 		return {
 			itemIndex,
 			row: {

@@ -68,11 +68,11 @@ function newnessOf(
 
 /** The remarks on what differs from what is known of a person: one of each code, from the newest. */
 function changesOf(person: Person, history: History, { payments }: Known): Remark[] {
-	const { inPeople, paid, otherPayments, otherPaymentsForPurpose } = history;
+	const { inPeople, paid, otherPayments } = history;
 	if (paid) return differences(person, paid, 'when it was paid');
-	const last = otherPaymentsForPurpose.at(-1) ?? otherPayments.at(-1);
+	const last = history.lastTime ?? otherPayments.at(-1);
 	// Only the last amount for the same purpose is compared: a bonus is not a lower salary.
-	const lastTime = last && { ...last, amountEtb: otherPaymentsForPurpose.at(-1)?.amountEtb };
+	const lastTime = last && { ...last, amountEtb: history.lastTime?.amountEtb };
 	const remarks = [
 		...differences(person, inPeople, 'in Known People', payments === undefined),
 		...differences(person, lastTime, `last time (${last?.period})`),

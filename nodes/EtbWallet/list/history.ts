@@ -48,6 +48,8 @@ export interface History {
 	otherPayments: RegisteredPayment[];
 	/** The part of `otherPayments` for the purpose of the list. */
 	otherPaymentsForPurpose: RegisteredPayment[];
+	/** The last of these before the period of the list, or if there is none, the newest. */
+	lastTime?: RegisteredPayment;
 }
 
 const noHistory: History = {
@@ -157,6 +159,7 @@ export function historyFinder(
 		const otherPaymentsForPurpose = otherPayments.filter(
 			(each) => comparableText(each.purpose) === comparableText(purpose),
 		);
+		const before = otherPaymentsForPurpose.filter((each) => each.period < period);
 		return {
 			inPeople: peopleByKey.get(key),
 			paid,
@@ -165,6 +168,7 @@ export function historyFinder(
 			otherUnknown: (unknownTo.get(key) ?? []).filter((each) => !rows.includes(each)),
 			otherPayments,
 			otherPaymentsForPurpose,
+			lastTime: (before.length > 0 ? before : otherPaymentsForPurpose).at(-1),
 		};
 	};
 }
