@@ -16,9 +16,12 @@ export const firstColumns = {
 	[PEOPLE]: ['person', 'employee', 'name', 'email', 'phone', 'amountEtb', 'payroll', 'userId'],
 };
 
-/** The period that is due, with pay day 25, in Addis Ababa. */
-export const duePeriod = (): string =>
-	new Date(Date.now() + (3 - 24 * 24) * 3_600_000).toISOString().slice(0, 7);
+/** The period that is due, with pay day 25. Addis Ababa is 3 hours ahead of UTC. */
+export function duePeriod(): string {
+	const [payDay, hourMs] = [25, 3_600_000];
+	const ms = Date.now() + 3 * hourMs - (payDay - 1) * 24 * hourMs;
+	return new Date(ms).toISOString().slice(0, 'YYYY-MM'.length);
+}
 
 type Row = Record<string, unknown>;
 
