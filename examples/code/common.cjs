@@ -1,7 +1,7 @@
 // The functions and the register that the code of all Code nodes uses; each code begins with this file.
 // The items of a node. The parameter is a function, because n8n corrects the name behind a dollar sign when
 // somebody renames the node.
-const all = (nodeOf, ...run) => {
+const itemsOf = (nodeOf, ...run) => {
 	try {
 		const items = nodeOf().all(0, ...run);
 		return items.map(({ json }) => json);
@@ -27,7 +27,7 @@ const settledAt = ({ updatedAt }) => minuteOf(updatedAt || Date.now());
 const inWords = (purpose) => String(purpose ?? '').replaceAll('-', ' ');
 const forWhat = (row) =>
 	[row.period, inWords(row.purpose)].filter(Boolean).join(' ') || 'Other payments';
-const is = (outcome) => (row) => row.outcome === outcome;
+const hasOutcome = (outcome) => (row) => row.outcome === outcome;
 const remarksOf = (row, ...without) =>
 	(row.remarks ?? []).filter(({ code }) => !without.includes(code)).map((remark) => remark.text);
 const likenessOf = ({ remarks = [] }) =>
@@ -40,33 +40,39 @@ const whyNot = ({ outcome, problem, message, remedy, reason }) => {
 // The register, as it was read last. `register` has for each reference the row with the surest outcome. `registered` has all
 // rows with that outcome, one for each transaction: two workflows at once can pay one reference.
 const registerRows =
-	[all(() => $('Payments now')), all(() => $('Payments'))].find(({ length }) => length > 0) ?? [];
+	[itemsOf(() => $('Payments now')), itemsOf(() => $('Payments'))].find(
+		({ length }) => length > 0,
+	) ?? [];
 const keyed = registerRows.map((row) => [row.reference || row.id, row]).filter(([key]) => key);
 const bySureness = keyed.sort(([, one], [, other]) => rank(one) - rank(other));
 const register = new Map(bySureness);
 const surest = bySureness.filter(([key, row]) => row.outcome === register.get(key).outcome);
 const registered = [...new Map(surest.map(([key, row]) => [`${key} ${row.txHash}`, row])).values()];
 // The lines of a page below a name. A reason that is that of the row above stands there once.
-const tell = (row, index, rows) => {
+const linesOf = (row, index, rows) => {
 	const { amountEtb, name, paidAt, txHash, workflow } = { ...row, ...row.paid };
 	const [reason, wallet] = [whyNot(row), row.toUserId || row.userId];
 	const isRepeated = reason !== '' && index > 0 && reason === whyNot(rows[index - 1]);
 	// One that the register does not have as unknown was sent just now.
 	const known = register.get(row.reference) ?? row;
 	const settled = row.settledBy ? row : known;
-	const sentAt = minuteOf((is('unknown')(known) && known.updatedAt) || Date.now());
+	const sentAt = minuteOf((hasOutcome('unknown')(known) && known.updatedAt) || Date.now());
 	return [
 		row.line && `Row ${row.line}`,
 		isRepeated ? 'As above' : reason,
 		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
 		paidAt && minuteOf(paidAt),
 		txHash,
-		...(rank(row) < 0 ? remarksOf(row, 'rounded') : is('notPaid')(row) ? likenessOf(row) : []),
-		...(is('unknown')(row) ? [`Sent ${sentAt}`, row.reference] : []),
+		...(rank(row) < 0
+			? remarksOf(row, 'rounded')
+			: hasOutcome('notPaid')(row)
+				? likenessOf(row)
+				: []),
+		...(hasOutcome('unknown')(row) ? [`Sent ${sentAt}`, row.reference] : []),
 		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,
 		settled.settledBy &&
-			`Recorded as ${is('paid')(settled) ? 'paid' : 'not paid'} by ${settled.settledBy} at ${settledAt(settled)}`,
+			`Recorded as ${hasOutcome('paid')(settled) ? 'paid' : 'not paid'} by ${settled.settledBy} at ${settledAt(settled)}`,
 		wallet && `Wallet ${wallet}`,
 		row.phone && `Telephone ${row.phone}`,
 		isOfOther({ workflow }) && `By ${workflow}`,
@@ -86,7 +92,7 @@ const heading = (title, rows) => {
 };
 const section = (title, rows) => {
 	const line = (row, index) =>
-		`<tr><td><b>${escapeHtml(row.name || row.reference)}</b> ${escapeHtml(row.employee)}<br>${escapeHtml(tell(row, index, rows).filter(Boolean).join(' · ').replaceAll('. ·', ' ·'))}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;
+		`<tr><td><b>${escapeHtml(row.name || row.reference)}</b> ${escapeHtml(row.employee)}<br>${escapeHtml(linesOf(row, index, rows).filter(Boolean).join(' · ').replaceAll('. ·', ' ·'))}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;
 	if (rows.length === 0) return '';
 	return `<h3>${heading(title, rows)}</h3><table>${rows.map(line).join('')}</table>`;
 };
@@ -94,7 +100,8 @@ const section = (title, rows) => {
 const byPeriod = (rows, showPaid = section) => {
 	const names = [...new Set(rows.map(forWhat))].sort().reverse();
 	return names.flatMap((name) => {
-		const ended = (outcome) => rows.filter((row) => is(outcome)(row) && forWhat(row) === name);
+		const ended = (outcome) =>
+			rows.filter((row) => hasOutcome(outcome)(row) && forWhat(row) === name);
 		const open = [section('UNKNOWN', ended('unknown')), section('Not paid', ended('notPaid'))];
 		return [`<h2>${escapeHtml(name)}</h2>`, ...open, showPaid('Paid', ended('paid'))];
 	});
@@ -109,7 +116,7 @@ const fileRow = (row) => {
 		Telephone: row.phone,
 		Wallet: row.userId,
 		'Amount (ETB)': row.askedEtb,
-		'Paid (ETB)': is('paid')(row) && amountOf(row),
+		'Paid (ETB)': hasOutcome('paid')(row) && amountOf(row),
 		Result: titles[row.outcome],
 		'Time in Addis Ababa': row.paidAt && minuteOf(row.paidAt),
 		Transaction: row.txHash,

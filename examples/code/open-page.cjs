@@ -3,7 +3,7 @@ if (isSettling) {
 	const changed = new Map(rows.map((row) => [row.reference, row]));
 	const now = registered.map((row) => changed.get(row.reference) ?? row);
 	const parts = byPeriod(now, (...paid) => `<p>${heading(...paid)}</p>`);
-	const unknown = now.filter(is('unknown'));
+	const unknown = now.filter(hasOutcome('unknown'));
 	const [elsewhere, own] = [unknown.filter(isOfOther), unknown.filter((row) => !isOfOther(row))];
 	const toAnswer = own.filter(({ reference }) => reference);
 	const options = ['Not known yet', 'It was paid', 'It was not paid'];
@@ -33,7 +33,7 @@ if (isSettling) {
 		({ name = '', reference, why }) => `${name} (${reference}): ${why}`,
 	);
 	const isSaid = Object.values(answer).some((said) => options.indexOf(said) > 0);
-	const why = isSaid ? whyNot(all(() => $('Pay salaries'))[0]) : 'Nothing was recorded';
+	const why = isSaid ? whyNot(itemsOf(() => $('Pay salaries'))[0]) : 'Nothing was recorded';
 	const recorded = [
 		...[section('Recorded as paid', paid), section('Recorded as not paid', notPaid)],
 		section('Paid before, and it stays paid', before),
@@ -45,7 +45,7 @@ if (isSettling) {
 	const { path } = $('What is open').params.options;
 	const hasList = path === 'etb-file-open'; // The monthly payroll has no list.
 	const otherPath = hasList ? 'etb-payroll-open' : 'etb-file-open';
-	const unpaid = new Map(now.filter(is('notPaid')).map((row) => [forWhat(row), row]));
+	const unpaid = new Map(now.filter(hasOutcome('notPaid')).map((row) => [forWhat(row), row]));
 	const left = [
 		$runIndex === 0 &&
 			toAnswer.length > 0 &&

@@ -1,9 +1,9 @@
 // The page that asks for approval, or the one at the end, and then the rows. `register.cjs` has `answer` (of the form), `results`
 // (of the list), `rows` (for the register) and `sent` (the lines that were sent).
-const [upload] = all(() => $('Upload a list'));
-const [{ error }] = all(() => $('Check List'));
+const [upload] = itemsOf(() => $('Upload a list'));
+const [{ error }] = itemsOf(() => $('Check List'));
 const { user, decision } = answer;
-const ended = (outcome) => results.filter(is(outcome));
+const ended = (outcome) => results.filter(hasOutcome(outcome));
 const [ready, unknown, notPaid, before] = ['ready', 'unknown', 'notPaid', 'alreadyPaid'].map(ended);
 const isPaying = sent.size > 0;
 const isSelf = user?.id === upload.user?.id && decision?.startsWith('Approve');
@@ -27,19 +27,19 @@ const doubtHeading = (rows, text) =>
 	isMost(rows) ? `<h2><em>${text}</em></h2>` : `<h4>${text}</h4>`;
 const ofThese = ({ length }) => `${length} of ${countPeople(ready)}`;
 const paidAgain = new Set(paidForPeriod.map(({ person }) => person));
-const ofPeriod = registered.filter((row) => is('paid')(row) && row.period === period);
+const ofPeriod = registered.filter((row) => hasOutcome('paid')(row) && row.period === period);
 const withOtherPurpose = ofPeriod.filter(
 	(row) => row.purpose !== purpose && paidAgain.has(row.person),
 );
 const days = $('Check List').params.payDay - 1;
 const due = local(Date.now()).minus({ days }).toFormat('yyyy-LL');
-const known = registered.filter((row) => is('paid')(row) && row.purpose === purpose);
+const known = registered.filter((row) => hasOutcome('paid')(row) && row.purpose === purpose);
 const earlier = known.filter((row) => row.period < period);
 const last = earlier.reduce((newest, row) => (row.period > newest ? row.period : newest), '');
 const thisTime = known.filter((row) => row.period === period);
 const personsNow = new Set([...results, ...thisTime].map(({ person }) => person));
 const missing = earlier.filter((row) => row.period === last && !personsNow.has(row.person));
-const ofFile = all(() => $('People')).filter(({ payroll }) => payroll === 'file');
+const ofFile = itemsOf(() => $('People')).filter(({ payroll }) => payroll === 'file');
 const setUp = purpose === 'salary' ? ofFile : [];
 const notListed = [...setUp, ...missing].filter(({ person }) => person && !personsNow.has(person));
 // Without an outcome, because the heading gives no sum of what was paid another time.
@@ -55,7 +55,7 @@ const withPaidBefore = (row) => {
 // The rows of the period that another list left.
 const ownReferences = new Set(rows.map(({ reference }) => reference));
 const leftByOthers = registered.filter(
-	(row) => row.period === period && !is('paid')(row) && !ownReferences.has(row.reference),
+	(row) => row.period === period && !hasOutcome('paid')(row) && !ownReferences.has(row.reference),
 );
 const rounded = ready.filter(({ listedEtb }) => listedEtb);
 const roundingDifference = rounded.reduce((total, row) => total + row.listedEtb - row.amountEtb, 0);
@@ -121,7 +121,7 @@ const result = [
 	`<p>${file}, ${by}.</p>`,
 	unknown.length > 0 &&
 		`<p>Do not pay who is UNKNOWN another way. Ask the partner service, and record what it says in ${formLink('etb-file-open', 'What is open')}.</p>`,
-	stillUnpaid.some(is('notPaid')) &&
+	stillUnpaid.some(hasOutcome('notPaid')) &&
 		'<p>Read below why somebody was not paid, and correct that first.</p>',
 	stillUnpaid.length > 0 && uploadAgain,
 	leftByOthers.length > 0 &&
@@ -145,7 +145,7 @@ const html = page(
 		purpose !== 'correction-2' &&
 		`<p>${period < due ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? Upload the difference, with the purpose ${purpose === 'correction' ? 'correction 2' : 'correction'}.</p>`,
 	notRead.length > 0 && `<p>Columns that were not read: ${escapeHtml(notRead.join(', '))}.</p>`,
-	noPersons(all(() => $('Check List')).filter(isNoPerson)),
+	noPersons(itemsOf(() => $('Check List')).filter(isNoPerson)),
 	asks && section(...paidPart),
 	asks &&
 		`<p>When this list is decided, reload this page. If it shows an error then, somebody was not paid or is UNKNOWN: see ${formLink('etb-payments', 'Payments of a period')} and ${formLink('etb-file-open', 'What is open')}, and then ${listAgain.replace('Upload', 'upload')}. Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it.</p>`,

@@ -4,8 +4,8 @@ const [{ error } = {}] = rows;
 const ready = (known) => rows.filter((row) => row.status === 'ready' && row.known === known);
 const [fresh, changedAnywhere, same] = ['new', 'changed', 'same'].map(ready);
 const problems = rows.filter((row) => row.status === 'problem' && !isNoPerson(row));
-const { payroll } = all(() => $('Set up people'))[0];
-const others = all(() => $('People')).filter((one) => one.payroll !== payroll);
+const { payroll } = itemsOf(() => $('Set up people'))[0];
+const others = itemsOf(() => $('People')).filter((one) => one.payroll !== payroll);
 const theirs = new Set(others.map(({ person }) => person));
 const elsewhere = [...changedAnywhere, ...same].filter(({ person }) => theirs.has(person));
 const changed = changedAnywhere.filter(({ person }) => !theirs.has(person));
@@ -16,7 +16,7 @@ const stays =
 	elsewhere.length > 0 &&
 	`<h4>${escapeHtml(`Not changed, and not paid by ${payroll}: ${countPeople(elsewhere)}. They stay with ${payrolls}`)}</h4>`;
 const here = new Set(rows.map(({ person }) => person));
-const left = all(() => $('People')).filter(
+const left = itemsOf(() => $('People')).filter(
 	(one) => one.payroll === payroll && !here.has(one.person),
 );
 const withoutNew = (row) => ({ ...row, remarks: row.remarks.filter(({ code }) => code !== 'new') });

@@ -1,11 +1,13 @@
 // The results of a payroll (`results`), and the rows that the register gets of them (`rows`).
 const isSettling = $('What is open').isExecuted;
 if (!isSettling && !$('Check List').isExecuted) return [];
-const answer = all(() => $('Ask')).at(-1) ?? {};
+const answer = itemsOf(() => $('Ask')).at(-1) ?? {};
 const typedFor = ({ reference }) => answer[`tx ${encodeURIComponent(reference)}`] ?? '';
 // A salary is paid by one payroll. Other purposes are paid from a file to everybody.
-const payrollOf = new Map(all(() => $('People')).map(({ person, payroll }) => [person, payroll]));
-const hasList = all(() => $('Upload a list')).length > 0;
+const payrollOf = new Map(
+	itemsOf(() => $('People')).map(({ person, payroll }) => [person, payroll]),
+);
+const hasList = itemsOf(() => $('Upload a list')).length > 0;
 const withPayroll = (row) => {
 	const payroll = payrollOf.get(row.person);
 	const isElsewhere = hasList && row.status === 'problem' && !row.toUserId && payroll !== 'file';
@@ -13,24 +15,24 @@ const withPayroll = (row) => {
 		? { ...row, problem: `The salary of this person is paid by the payroll ${payroll}` }
 		: row;
 };
-const checked = all(() => $('Check List'))
+const checked = itemsOf(() => $('Check List'))
 	.filter((row) => !isNoPerson(row))
 	.map(withPayroll);
 const list = new Map(
 	checked.map((row) => [row.line, { ...row, outcome: row.paid ? 'alreadyPaid' : 'notPaid' }]),
 );
-for (const row of [...all(() => $('Pay salaries'), 0), ...all(() => $('Pay salaries'))])
+for (const row of [...itemsOf(() => $('Pay salaries'), 0), ...itemsOf(() => $('Pay salaries'))])
 	if (list.get(row.line)?.status === 'ready') list.set(row.line, { ...list.get(row.line), ...row });
 // A page can wait for a day. A row that was not sent after it is as the register has it by now: settled, or paid by
 // another list.
-const ofPaying = all(() => $('Pay salaries')).filter(({ mode }) => mode !== 'dryRun');
+const ofPaying = itemsOf(() => $('Pay salaries')).filter(({ mode }) => mode !== 'dryRun');
 const sent = new Set(ofPaying.map(({ line }) => line));
-const readAt = new Map(all(() => $('Payments')).map((row) => [row.reference, row.updatedAt]));
+const readAt = new Map(itemsOf(() => $('Payments')).map((row) => [row.reference, row.updatedAt]));
 for (const [line, row] of list) {
 	const now = register.get(row.reference);
 	if (now === undefined || sent.has(line) || !['ready', 'unknown'].includes(row.outcome)) continue;
 	const isChanged = now.updatedAt !== readAt.get(row.reference);
-	if (isChanged && is('paid')(now))
+	if (isChanged && hasOutcome('paid')(now))
 		list.set(line, {
 			...row,
 			outcome: 'alreadyPaid',
@@ -38,14 +40,16 @@ for (const [line, row] of list) {
 			remarks: [],
 			isPaidMeanwhile: true,
 		});
-	else if (is('unknown')(now) ? is('ready')(row) : isChanged && is('unknown')(row))
+	else if (
+		hasOutcome('unknown')(now) ? hasOutcome('ready')(row) : isChanged && hasOutcome('unknown')(row)
+	)
 		list.set(line, { ...row, outcome: now.outcome, message: now.reason, isAsNow: true });
 }
-const settled = all(() => $('Pay salaries')).filter(({ reference }) => reference);
+const settled = itemsOf(() => $('Pay salaries')).filter(({ reference }) => reference);
 // A payment that is unknown since an earlier list keeps the amount of that list.
 const asSent = (row) => {
 	const { outcome, askedEtb } = register.get(row.reference) ?? {};
-	const isOther = is('unknown')(row) && outcome === 'unknown' && askedEtb !== row.amountEtb;
+	const isOther = hasOutcome('unknown')(row) && outcome === 'unknown' && askedEtb !== row.amountEtb;
 	return isOther ? { ...row, amountEtb: askedEtb, inListEtb: row.amountEtb } : row;
 };
 const results = isSettling ? settled : [...list.values()].map(asSent);
@@ -56,26 +60,27 @@ const rows = results.map((row) => {
 	const { updatedAt, createdAt, ...old } = register.get(reference) ?? {};
 	const outcome = { alreadyPaid: 'paid', ready: 'notPaid' }[row.outcome] ?? row.outcome;
 	// The first reason says more than that it is still unknown.
-	const isStill = row.isAsNow || (row.code === 'inDoubt' && is('unknown')(old));
+	const keepsReason = row.isAsNow || (row.code === 'inDoubt' && hasOutcome('unknown')(old));
 	const isSaidPaid = answer[encodeURIComponent(reference)] === 'It was paid';
 	const isContradicted = isSettling && row.code === 'notSettled' && isSaidPaid;
 	const isRefused = isSettling && !isContradicted && !/^(settled|paidBefore)/.test(row.code);
-	const isPaidNow = !isSettling && is('notPaid')(old) && old.settledBy;
+	const isPaidAfterAll = !isSettling && hasOutcome('notPaid')(old) && old.settledBy;
 	const [otherAmount] = (row.remarks ?? []).filter(({ code }) => code === 'changedAmount');
-	const whyPaid = isPaidNow
+	const whyPaid = isPaidAfterAll
 		? `First recorded as not paid by ${old.settledBy}`
 		: (otherAmount?.text ?? '');
 	const answers = `${old.settledBy || 'Somebody'} recorded it as not paid, and ${answer.user?.email} as paid. Ask the partner service once more`;
 	const why = isContradicted ? answers : whyNot(row);
-	const reason = isStill ? old.reason : outcome === 'paid' ? whyPaid : why;
+	const reason = keepsReason ? old.reason : outcome === 'paid' ? whyPaid : why;
 	// A list takes back neither that somebody was paid, nor that it is unknown.
-	const isKnown = old.outcome === 'paid' || (!isSettling && rank(old) > rank({ outcome }));
-	if (isStill || isKnown || isRefused) return { ...old, reason: reason || old.reason, updatedAt };
+	const isSurer = old.outcome === 'paid' || (!isSettling && rank(old) > rank({ outcome }));
+	if (keepsReason || isSurer || isRefused)
+		return { ...old, reason: reason || old.reason, updatedAt };
 	const { purpose, period, person, employee, name, phone } = { ...old, ...row };
 	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = row;
 	const sentAt = updatedAt && new Date(updatedAt).toISOString();
-	const isOfBefore = isSettling || is('alreadyPaid')(row);
-	const approvedBy = isOfBefore ? old.approvedBy : sent.has(row.line) ? answer.user?.email : '';
+	const isOfEarlierRun = isSettling || hasOutcome('alreadyPaid')(row);
+	const approvedBy = isOfEarlierRun ? old.approvedBy : sent.has(row.line) ? answer.user?.email : '';
 	return {
 		...old,
 		reference,
