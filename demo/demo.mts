@@ -46,7 +46,7 @@ const differs = (output: Item, field: string, expected: unknown) =>
 const missing = (output: Item, field: string, pattern: RegExp) =>
 	pattern.test(String(output[field])) ? undefined : `${field} is ${JSON.stringify(output[field])}`;
 
-/** All seven endpoints of the service document §4, in the order a new partner needs them. */
+/** All endpoints of the service document §4, in the order a new partner needs them. */
 const stepsFor = (webhookUrl: string, externalId: string): Step[] => [
 	{
 		name: 'Balance: Get',
