@@ -61,53 +61,53 @@ const nonEmpty = /^(?!(?:0+|none|null|false|no errors?|n\/a|-)?$)/i;
 
 type Rule = [names: RegExp, values: RegExp];
 
-/** Fields of any answer that deny the call. A text without a name is the whole body. */
-const denials: Rule[] = [
-	[/^(?:(?:data|result)\.)?(?:success|ok)$/i, falseValues],
-	[
+/** Fields of any answer that deny the call, by the way in which they do. A text without a name is the whole body. */
+const denials = Object.values<Rule>({
+	saysNoSuccess: [/^(?:(?:data|result)\.)?(?:success|ok)$/i, falseValues],
+	statusOfFailure: [
 		/^(?:(?:data|result)\.)?(?:(?:status|state|code)(?:\.code)?)?$/i,
 		RegExp(`^(?:(?:[45]\\d\\d|no|false)$|error|${failureWords})`, 'i'),
 	],
-	[
+	messageOfFailure: [
 		/^(?:data\.)?message$/i,
 		RegExp(`^(?:internal|error|could not|cannot|not |.*\\bdenied|${failureWords})`, 'i'),
 	],
-	[/^(?:data\.)?error(?:s|_?code)?(?:\.|$)/i, nonEmpty],
-];
+	hasError: [/^(?:data\.)?error(?:s|_?code)?(?:\.|$)/i, nonEmpty],
+});
 
-/**
- * Fields that contradict a completed payment: a state other than success, a false success, and words of
- * failure or of a step that is not finished, as a name that has a value and in any value.
- */
-const denialsOfPayment: Rule[] = [
-	[
+/** Fields that contradict a completed payment, also deep in an answer, by the way in which they do. */
+const denialsOfPayment = Object.values<Rule>({
+	stateOtherThanSuccess: [
 		/(?:status|state|phase|outcome|result|(?:(?<![a-z])|tx)sts)(?:_?(?:text|name|label))?\W*$/i,
 		RegExp(`^(?!(?:${successWords})[.!]?$)`, 'i'),
 	],
-	[
+	codeOtherThanSuccess: [
 		/(?:^|\.)(?:res(?:p|ponse|ult)?_?|ret(?:urn)?_?|status_?|reason_?|(?:data|result|response|status)\.)code$|^code$/i,
 		RegExp(`^(?!(?:${successWords}|0+)$)`, 'i'),
 	],
-	// A fee of 0 for the processing says nothing.
-	[
+	/** Such as `isPaid: false`. A fee of 0 for the processing says nothing. */
+	successIsFalse: [
 		RegExp(
 			`^(?!.*(?:fees?|times?(?:_?ms)?|count|amount|balance)$)(?:.*\\.)?${successNames}[^.]*$`,
 			'i',
 		),
 		falseValues,
 	],
-	// A payment that was made may say where it can be cancelled.
-	[
+	/** Such as `failReason: "x"`. A payment that was made may say where it can be cancelled. */
+	nameOfFailure: [
 		RegExp(
 			`^(?!.*(?:able|url)$).*(?:\\berr\\b|error|exception|(?<!de)fault|${failureWords})`,
 			'is',
 		),
 		nonEmpty,
 	],
-	// A payment that was made may say when it was queued, and what a pending one costs.
-	[RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${openWords})`, 'is'), nonEmpty],
-	// The answer of an earlier payment, of a test, of a payment that somebody has to approve, or that came back.
-	[
+	/** Such as `pendingSince: "x"`. A payment that was made may say when it was queued, and what a pending one costs. */
+	nameOfOpenStep: [
+		RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${openWords})`, 'is'),
+		nonEmpty,
+	],
+	/** The answer of an earlier payment, of a test, of one that somebody has to approve, or of one that came back. */
+	otherKindOfPayment: [
 		RegExp(
 			`(?:^|[._]|is)(?:${[
 				'replay(?:ed)?|idempotent|cached|existing',
@@ -119,9 +119,10 @@ const denialsOfPayment: Rule[] = [
 		),
 		/^(?:true|1|yes)$/i,
 	],
-	[/(?:^|\.)(?:type|level|severity)$/i, /^(?:err|fatal)/i],
-	[/(?:^|\.)(?:(?:paid|net|credited)_?)?amount(?:_?paid)?$/i, /^-|^0*(?:\.0*)?$/],
-	[
+	severityOfError: [/(?:^|\.)(?:type|level|severity)$/i, /^(?:err|fatal)/i],
+	amountOfNothing: [/(?:^|\.)(?:(?:paid|net|credited)_?)?amount(?:_?paid)?$/i, /^-|^0*(?:\.0*)?$/],
+	/** In any field but an address. */
+	wordsOfFailureOrOpenStep: [
 		/^(?!.*url$)/is,
 		RegExp(
 			`^(?!https?:).*(?:${[
@@ -136,7 +137,7 @@ const denialsOfPayment: Rule[] = [
 			'is',
 		),
 	],
-];
+});
 
 /** A pattern for a name that is one of these, whatever its case. */
 function wholeName(names: string[]): RegExp {
