@@ -153,6 +153,7 @@ describe('a row', () => {
 		[{ employee: '', name: 'Total Bekele' }, /is a total/],
 		[{ employee: '14', name: 'Netsanet Total' }, /is a total/],
 		[{ employee: '', name: '', 'No.': 'TOTAL' }, /is a total/],
+		[{ employee: '', name: '', phone: 'TOTAL' }, /is a total/],
 	])('with %p is refused, and cannot be paid', (fields, problem) => {
 		const row = one(fields);
 		expect([row.status, row.reference, row.amountEtb]).toEqual(['problem', undefined, undefined]);
@@ -485,8 +486,8 @@ describe('the headings of one’s own', () => {
 
 describe('with known people, a row', () => {
 	const people = [
-		{ json: { employee: 'E-0701', name: 'Tsion Abate', userId: 'etbw_1' } },
-		{ employee: 'e 702', name: 'Henok Lemma', userId: 'etbw_2' },
+		{ json: { employee: 'E-0701', name: 'Tsion Abate', userId: 'etbw_1', amountEtb: 100 } },
+		{ employee: 'e 702', name: 'Henok Lemma', userId: 'etbw_2', amountEtb: 100 },
 		...['703', '0703'].map((employee) => ({ employee, name: 'Twice', userId: `etbw_${employee}` })),
 		{ employee: 'E-705', name: 'No wallet', userId: '' },
 		{ employee: 'E-706', name: 'Sara', userId: 'etbw_6' },

@@ -253,7 +253,12 @@ describe('with Known People', () => {
 		[{ ...abebe, amountEtb: 5500 }, 'changed', ['changedAmount']],
 		[{ ...abebe, name: 'Abebe Bekele' }, 'changed', ['changedName']],
 		[{ ...abebe, phone: '0911000002' }, 'changed', ['changedPhone']],
-		[{ employee: 'E2', name: 'sara tesfaye', amountEtb: 1, phone: '0911000003' }, 'same', []],
+		[{ employee: 'E2', name: 'sara tesfaye', amountEtb: 1 }, 'changed', ['changedAmount']],
+		[
+			{ ...people[1], amountEtb: 1, phone: '0911000003' },
+			'changed',
+			['changedAmount', 'changedPhone'],
+		],
 		[liya, 'new', ['new']],
 		[{ ...liya, userId: 'w3' }, 'new', ['walletInListOnly', 'new']],
 	])('%p is %p, with %p, when people are set up', (row, known, codes) => {
@@ -350,6 +355,16 @@ describe('with Known Payments', () => {
 		const named = [{ ...abebe, name: 'Ali', userId: 'w1' }];
 		const renamed = against([paid({ name: 'Sara' })], {}, { people: named });
 		expect(textOf(renamed, 'changedName')).toContain('Sara last time (2026-10)');
+	});
+
+	test('a first telephone is a change of the person, and no doubt about a payment', () => {
+		const people = [{ ...abebe, phone: '', userId: 'w1' }];
+		const [added] = check([abebe], { people, setsUpPeople: true });
+		expect([added?.known, codesOf(added)]).toEqual(['changed', ['changedPhone']]);
+		const [none] = check([{ ...abebe, phone: '-' }], { people, setsUpPeople: true });
+		expect(none?.known).toBe('same');
+		const paying = { people, payments: [paid()], setsUpPeople: false };
+		expect(codesOf(check([abebe], paying)[0])).toEqual([]);
 	});
 
 	test('a row that was paid and cannot be read now is told as paid', () => {

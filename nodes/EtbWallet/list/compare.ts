@@ -29,7 +29,7 @@ export const comparedFields: ReadonlyArray<{
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
-type ListRun = Pick<ListSettings, 'purpose' | 'period' | 'now'>;
+type ListRun = Pick<ListSettings, 'purpose' | 'period' | 'now' | 'setsUpPeople'>;
 
 /**
  * Makes the function that gives a row all its remarks.
@@ -48,6 +48,7 @@ export function remarkFinder(listed: readonly ReadRow[], known: Known, run: List
 			remark('otherUnknown', `${each.purpose}, ${each.period}`),
 		),
 		...remarkIf('new', person.key && newnessOf(history, known)),
+		...(run.setsUpPeople === true ? firstValues(person, history.inPeople) : []),
 		...changesOf(person, history, known),
 		...sharedFieldsOf(person),
 		...paidLately(person, history, run.now),
@@ -82,6 +83,19 @@ function changesOf(person: Person, history: History, { payments }: Known): Remar
 
 /** Amounts in ETB have two decimals, and a table may store one in binary. */
 const isSameAmount = (one = NaN, other = NaN): boolean => Math.abs(one - other) < 0.001;
+
+/** Remarks on what Known People does not have yet, so that it is kept. A person keeps the wallet. */
+function firstValues(person: Person, inPeople: Person | undefined): Remark[] {
+	if (inPeople === undefined) return [];
+	const isFirstAmount = person.amountEtb !== undefined && inPeople.amountEtb === undefined;
+	const codes = comparedFields
+		.filter(({ field }) => field !== 'userId')
+		.filter(({ field, formOf }) => formOf(person[field]) !== '' && formOf(inPeople[field]) === '')
+		.map(({ changed }) => changed);
+	return [...(isFirstAmount ? ['changedAmount' as const] : []), ...codes].map((code) =>
+		remark(code, 'none in Known People'),
+	);
+}
 
 /** @param when the time of `known`, such as `last time (2026-10)` */
 function differences(person: Person, known: Person | undefined, when: string, withAmount = true) {

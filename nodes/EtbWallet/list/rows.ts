@@ -98,8 +98,10 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 /** Text beside which a name is a signature, such as `Prepared by:`. */
 const labelOfSignature = /[:፡]\s*$|\bby$/i;
 
-function kindOf({ cells, otherCells, isSignature }: SourceRow, person: Person): ReadRow['kind'] {
-	const { employee, name, phone, userId } = person;
+function kindOf(
+	{ cells, otherCells, isSignature }: SourceRow,
+	{ employee, name, phone, userId }: Person,
+): ReadRow['kind'] {
 	const amount = valueIn(cells.amountEtb);
 	// A title may stand in the column of numbers.
 	const isLabel = name === '' || labelOfSignature.test(employee);
@@ -109,7 +111,9 @@ function kindOf({ cells, otherCells, isSignature }: SourceRow, person: Person): 
 	const hasNoEmployee = employee === '' || isTitle;
 	const hasNoAmount = amount === '' || isZero;
 	if (isSignature || (hasNoEmployee && hasNoAmount)) return 'noPerson';
-	const names = employee + name === '' ? Object.values(otherCells).map(textOf) : [employee, name];
+	// A total without a name has its word in any other cell.
+	const allCells = [...Object.values(cells), ...Object.values(otherCells)];
+	const names = employee + name === '' ? allCells.map(textOf) : [employee, name];
 	return !hasTitle(name) && names.some(isTotal) ? 'total' : 'person';
 }
 
