@@ -271,13 +271,13 @@ export const mutations: Mutation[] = [
 	...inFile(`${paying}/disburse.ts`, {
 		'A run above its maximum is sent': [
 			'if (limit === undefined || !isAbove(total, limit)) return undefined;',
-			'if (limit === undefined || isAbove(total, limit)) return undefined;',
+			'if (limit !== "") return undefined;',
 		],
 	}),
 	...inFile(`${paying}/payment.ts`, {
 		'A payment above its maximum is sent': [
 			'if (maxAmount === undefined || !isAbove(amount, maxAmount)) return;',
-			'if (maxAmount === undefined || isAbove(amount, maxAmount)) return;',
+			'if (maxAmount !== "") return;',
 		],
 	}),
 	...inFile(`${shared}/service/attempt.ts`, {

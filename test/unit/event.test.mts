@@ -21,6 +21,7 @@ test.each([
 	[['disburse.completed', 'transfer.completed'], true],
 	[['disburse.completed', 'deposit.mint_queued'], false],
 	[[allEvents, 'disburse.completed'], true],
+	[['disburse.completed', allEvents], true],
 	[[], false],
 ])('of the chosen events %j a transfer is one: %s', (wanted, isOne) => {
 	expect(isWanted({ event: 'transfer.completed' }, wanted)).toBe(isOne);
