@@ -99,7 +99,7 @@ export function checkList(
 				...(status === 'ready' && paymentFieldsOf(person, settings)),
 				...(person.key !== '' && (known.people ?? known.payments) && { known: knownAs(remarks) }),
 				...(lastTime && { lastTime: registeredFields(lastTime) }),
-				...(status === 'paidBefore' && history.paid && { paid: registeredFields(history.paid) }),
+				...(status === 'paidBefore' && history.paid && paidFieldsOf(person, history.paid)),
 				otherColumns: otherCells,
 				notRead,
 			},
@@ -197,6 +197,12 @@ const paymentFieldsOf = (
 	amountEtb,
 	reference: referenceOf(purpose, period, key),
 	...(listedEtb !== undefined && { listedEtb }),
+});
+
+/** The payment of a row that was paid before, beside the amount in the list. */
+const paidFieldsOf = ({ amountEtb }: Person, paid: RegisteredPayment) => ({
+	paid: registeredFields(paid),
+	...(amountEtb !== undefined && { listedEtb: amountEtb }),
 });
 
 /** A payment of the register in the output. */

@@ -19,7 +19,7 @@ export const comparedFields: ReadonlyArray<{
 	field: 'name' | 'phone' | 'userId' | 'email';
 	formOf: (text: string) => string;
 	changed: RemarkCode;
-	same?: RemarkCode;
+	same: RemarkCode;
 }> = [
 	{ field: 'name', formOf: comparableText, changed: 'changedName', same: 'sameName' },
 	{ field: 'phone', formOf: comparablePhone, changed: 'changedPhone', same: 'samePhone' },
@@ -74,8 +74,9 @@ function changesOf(person: Person, history: History, { payments }: Known): Remar
 	const last = history.lastTime ?? otherPayments.at(-1);
 	// Only the last amount for the same purpose is compared: a bonus is not a lower salary.
 	const lastTime = last && { ...last, amountEtb: history.lastTime?.amountEtb };
+	const isFirstPayment = payments === undefined || otherPayments.length === 0;
 	const remarks = [
-		...differences(person, inPeople, 'in Known People', payments === undefined),
+		...differences(person, inPeople, 'in Known People', isFirstPayment),
 		...differences(person, lastTime, `last time (${last?.period})`),
 	];
 	return [...new Map(remarks.map((each) => [each.code, each])).values()];
@@ -171,15 +172,19 @@ function sumsOfOthers(amounts: readonly number[]): Set<number> {
 	return new Set(amounts.filter((amount) => Math.abs(total - 2 * amount) <= tolerance));
 }
 
+/** One spelling of Tadesse and Tadese: an Ethiopian name in Latin letters has several. */
+const withoutDoubles = (name: string): string => name.replace(/(\p{L})\1+/gu, '$1');
+
 /** Makes the function that remarks on the same name, telephone, wallet or email under another number. */
 function sharedFieldFinder(people: readonly Person[]): (person: Person) => Remark[] {
 	const numbered = people.filter(({ key }) => key !== '');
 	const finders = comparedFields.map(({ field, formOf, same }) => {
+		const likenessOf = (person: Person): string =>
+			field === 'name' ? withoutDoubles(formOf(person.name)) : formOf(person[field]);
 		const othersLike = othersFinder(
-			numbered.map((each) => ({ form: formOf(each[field]), id: each.key, name: each.employee })),
+			numbered.map((each) => ({ form: likenessOf(each), id: each.key, name: each.employee })),
 		);
-		return (person: Person): Remark[] =>
-			same ? remarkIf(same, othersLike(formOf(person[field]), person.key)) : [];
+		return (person: Person): Remark[] => remarkIf(same, othersLike(likenessOf(person), person.key));
 	});
 	return (person) => finders.flatMap((find) => find(person));
 }
