@@ -7,31 +7,65 @@ import { projectFolder } from '../demo/folders.mts';
 const codeFolder = join(projectFolder, 'examples', 'code');
 const read = (name: string): string => readFileSync(join(codeFolder, name), 'utf8');
 
+const ofRegister = ['common.cjs', 'settling.cjs', 'register.cjs', 'open-page.cjs'];
+
 /**
  * The files of the code of each node, by the name of the example and of the node. They are joined in this order, so
  * a file uses the names of those before it.
  */
 const filesOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
 	'payroll.json': {
-		'Page and rows': ['common.cjs', 'register.cjs', 'open-page.cjs', 'payroll-end.cjs'],
+		'Page and rows': [...ofRegister, 'payroll-end.cjs'],
 	},
 	'payroll-from-a-file.json': {
-		'Page and rows': ['common.cjs', 'register.cjs', 'open-page.cjs', 'payroll-page.cjs'],
+		'Page and rows': [...ofRegister, 'payroll-page.cjs'],
 	},
 	'people-to-pay.json': { Page: ['common.cjs', 'people-page.cjs'] },
 	'payments-of-a-period.json': { 'One row for each payment': ['common.cjs', 'period-page.cjs'] },
 };
 
+/** The answer of a person whose references each field of a node that settles has. */
+const answers: Readonly<Record<string, string>> = {
+	wasPaid: 'It was paid',
+	wasNotPaid: 'It was not paid',
+};
+
+/**
+ * The expression that names the references with an answer, of those that `settling.cjs` lets record. An expression ends
+ * at two closing braces, so the function must not have them.
+ */
+function settledAs(answer: string): string {
+	const [, recorded = ''] = /^const whyNotRecorded = (.*);\n$/ms.exec(read('settling.cjs')) ?? [];
+	if (recorded === '' || recorded.includes('}}'))
+		throw new Error('settling.cjs cannot stand in an expression');
+	const references = [
+		"Object.entries($('Ask').last().json)",
+		`filter(([, answer]) => answer === '${answer}')`,
+		'map(([field]) => decodeURIComponent(field))',
+		"filter((reference) => !whyNotRecorded(reference, $('Ask').last().json, $('Payments').all().map(({ json }) => json)))",
+		"join('\\n')",
+	].join('.');
+	const isAsked = "$('What is open').isExecuted && $('Ask').last().json.user?.id";
+	return `={{ ${isAsked} ? ((whyNotRecorded) => ${references})(${recorded}) : '' }}`;
+}
+
+const Assigned = z.object({ name: z.string(), value: z.string() }).passthrough();
 const Named = z.object({ name: z.string(), parameters: z.record(z.unknown()) }).passthrough();
 const Styled = z.object({ customCss: z.string() }).passthrough();
 
 /**
- * The text of an example with the code of today in the nodes of `filesOf`, and the style of today in its forms
- * (`code/form.css`). Throws when a Code node has no files.
+ * The text of an example with the code of today in the nodes of `filesOf` and in the fields of `answers`, and the style of
+ * today in its forms (`code/form.css`). Throws when a Code node has no files.
  * @param example name of its file
  */
 export function withCode(example: string, text: string): string {
-	const replaced = (_key: string, value: unknown): unknown => {
+	const replaced = (key: string, value: unknown): unknown => {
+		const answer = answers[key];
+		if (answer !== undefined && String(value).includes('What is open')) return settledAs(answer);
+		const assigned = Assigned.safeParse(value);
+		const assignedAnswer = answers[assigned.data?.name ?? ''];
+		if (assigned.success && assignedAnswer !== undefined)
+			return Object.assign({}, value, { value: settledAs(assignedAnswer) });
 		const node = Named.safeParse(value);
 		if (node.success) {
 			const { name, parameters } = node.data;

@@ -52,7 +52,8 @@ const registered = [...new Map(surest.map(([key, row]) => [`${key} ${row.txHash}
 const linesOf = (row, index, rows) => {
 	const { amountEtb, name, paidAt, txHash, workflow } = { ...row, ...row.paid };
 	const [reason, wallet] = [whyNot(row), row.toUserId || row.userId];
-	const isRepeated = reason !== '' && index > 0 && reason === whyNot(rows[index - 1]);
+	const isRepeated =
+		!hasOutcome('paid')(row) && reason !== '' && reason === whyNot(rows[index - 1] ?? {});
 	// One that the register does not have as unknown was sent just now.
 	const known = register.get(row.reference) ?? row;
 	const settled = row.settledBy ? row : known;
@@ -133,6 +134,13 @@ const hasRemark =
 	(wanted) =>
 	({ remarks = [] }) =>
 		remarks.some(({ code }) => code === wanted);
+// The amount in ETB by which a list has more than a person was paid for the period, corrections included.
+const unpaidOf = ({ person, period, paid, listedEtb = 0 }) => {
+	const isCorrection = (row) =>
+		row.person === person && row.period === period && /^correction/.test(row.purpose);
+	const corrections = registered.filter((row) => hasOutcome('paid')(row) && isCorrection(row));
+	return corrections.reduce((left, row) => left - amountOf(row), listedEtb - amountOf(paid ?? {}));
+};
 // People who have the name of another number, and its telephone, email or wallet too.
 const likeOthers = (rows) => rows.filter((row) => likenessOf(row).length > 1);
 const numbersOf = (rows) =>

@@ -18,17 +18,19 @@ if (isSettling) {
 	const [paid, notPaid, before] = ['settledPaid', 'settledNotPaid', 'paidBefore'].map((code) =>
 		rows.filter(({ reference }) => codes.get(reference) === code),
 	);
-	// A text that is no whole transaction is not recorded, see the node Pay salaries.
-	const isCut = (row) => typedFor(row) && !/^\S{20,}$/.test(typedFor(row).trim());
 	const refused = results
 		.filter(({ code }) => !/^(settled|paidBefore)/.test(code))
 		.map(({ reference, message }) => ({ ...register.get(reference), reference, why: message }));
 	const mistyped = toAnswer
-		.filter((row) => typedFor(row) && !codes.has(row.reference))
-		.map((row) => {
-			const cut = `"${typedFor(row)}" is no whole transaction`;
-			return { ...row, why: isCut(row) ? cut : `${options[1]} was not chosen` };
-		});
+		.map((row) => ({
+			...row,
+			why: whyNotRecorded(
+				row.reference,
+				answer,
+				itemsOf(() => $('Payments')),
+			),
+		}))
+		.filter(({ why }) => why);
 	const notRecorded = [...refused, ...mistyped].map(
 		({ name = '', reference, why }) => `${name} (${reference}): ${why}`,
 	);
@@ -38,7 +40,7 @@ if (isSettling) {
 		...[section('Recorded as paid', paid), section('Recorded as not paid', notPaid)],
 		section('Paid before, and it stays paid', before),
 		notRecorded.length > 0 &&
-			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.${toAnswer.some(isCut) ? ' Give the whole transaction, or none.' : ''}</h4>`,
+			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.${mistyped.length > 0 ? ' Give the whole transaction of this payment, or none.' : ''}</h4>`,
 		paid.length + notPaid.length + notRecorded.length === 0 &&
 			`<h3>${unknown.length > 0 ? heading(`${why}. Still unknown`, unknown) : why}</h3>`,
 	];

@@ -19,10 +19,20 @@ const paidForPeriod = withRemark('paidForPeriod');
 const paidLately = withRemark('paidLately');
 const renamed = withRemark('changedName');
 const twice = likeOthers(ready);
+const isSettled = ({ reference }) => register.get(reference)?.settledBy;
+const settledBefore = ready.filter(isSettled);
+// A salary that is at least double or half of the last one, or of the table of people before the first one.
+const peopleByKey = new Map(itemsOf(() => $('People')).map((row) => [row.person, row]));
+const isFarFromBefore = ({ person, amountEtb, lastTime = peopleByKey.get(person) ?? {} }) =>
+	amountOf(lastTime) > 0 &&
+	(amountEtb >= 2 * amountOf(lastTime) || amountEtb * 2 <= amountOf(lastTime));
+const farFromBefore = purpose === 'salary' ? ready.filter(isFarFromBefore) : [];
 // One person of many is a doubt about that person, and most of them are one about the list.
 const isMost = ({ length }) => length > 0 && length * 2 >= ready.length;
 const isDoubtful =
-	otherUnknown.length + twice.length > 0 || isMost(paidForPeriod) || isMost(paidLately);
+	otherUnknown.length + twice.length + farFromBefore.length > 0 ||
+	isMost(paidForPeriod) ||
+	isMost(paidLately);
 const doubtHeading = (rows, text) =>
 	isMost(rows) ? `<h2><em>${text}</em></h2>` : `<h4>${text}</h4>`;
 const ofThese = ({ length }) => `${length} of ${countPeople(ready)}`;
@@ -52,6 +62,14 @@ const withPaidBefore = (row) => {
 	const text = `Paid for ${period} before: ${sum(paidForIt)} ETB.`;
 	return isCorrection ? { ...row, remarks: [...row.remarks, { text }] } : row;
 };
+// Who was paid less than the list has. A second correction needs a purpose of its own.
+const tooLittle = before.filter((row) =>
+	isCorrection ? hasRemark('changedAmount')(row) : unpaidOf(row) > 0.005,
+);
+const corrected = new Set(
+	ofPeriod.filter((row) => row.purpose === 'correction').map(({ person }) => person),
+);
+const hasCorrection = tooLittle.some(({ person }) => corrected.has(person));
 // The rows of the period that another list left.
 const ownReferences = new Set(rows.map(({ reference }) => reference));
 const leftByOthers = registered.filter(
@@ -64,7 +82,6 @@ const namesOf = (rows) =>
 		.slice(0, 5)
 		.map(({ name }) => escapeHtml(name))
 		.join(', ') + (rows.length > 5 ? `, ${rows.length - 5} more` : '');
-const isSettled = ({ reference }) => register.get(reference)?.settledBy;
 const isMarked = (row) => remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0;
 const meanwhile = before.filter(({ isPaidMeanwhile }) => isPaidMeanwhile);
 const marked = ready.map(withPaidBefore).filter((row) => isMarked(row) || isSettled(row));
@@ -106,15 +123,19 @@ const question = [
 		),
 	twice.length > 0 &&
 		`<h2><em>The same person under two numbers? ${numbersOf(twice)}: see below</em></h2>`,
+	farFromBefore.length > 0 &&
+		`<h2><em>Very different from before: ${numbersOf(farFromBefore)}. Is the amount right? See below</em></h2>`,
 	`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(inWords(purpose))}, ${escapeHtml(period)}</h2>`,
 	renamed.length > 0 && `<h4>Another name than before, see below: ${numbersOf(renamed)}</h4>`,
+	settledBefore.length > 0 &&
+		`<h4>Recorded as not paid before, see below by whom: ${numbersOf(settledBefore)}</h4>`,
 	unknown.length > 0 && `<h4>${heading('UNKNOWN, see below', unknown)}</h4>`,
 	notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 	absent.length > 0 && `<h4>Not in this list, see below: ${countPeople(absent)}</h4>`,
 	`<p>${file}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 	section('Will be paid, look at these', marked),
 	rounded.length > 0 &&
-		`<p>Rounded amounts: ${rounded.length} (${namesOf(rounded)}). Rounding makes the sum ${Math.abs(roundingDifference).toFixed(2)} ETB ${roundingDifference < 0 ? 'larger' : 'smaller'}.</p>`,
+		`<p>Rounded amounts: ${rounded.length} (${namesOf(rounded)}). ${Math.abs(roundingDifference) < 0.005 ? 'The sum stays the same.' : `Rounding makes the sum ${Math.abs(roundingDifference).toFixed(2)} ETB ${roundingDifference < 0 ? 'larger' : 'smaller'}.`}</p>`,
 ];
 const result = [
 	`<h2>${[escapeHtml(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
@@ -141,9 +162,9 @@ const html = page(
 	...[...unknownParts, ...(asks ? [] : [paidPart]), ...otherParts].map((part) => section(...part)),
 	notPaid.some((row) => row.code === 'aboveMaximum') &&
 		'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
-	before.some(hasRemark('changedAmount')) &&
-		purpose !== 'correction-2' &&
-		`<p>${period < due ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? Upload the difference, with the purpose ${purpose === 'correction' ? 'correction 2' : 'correction'}.</p>`,
+	purpose !== 'correction-2' &&
+		tooLittle.length > 0 &&
+		`<p>${period < due ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? Upload the difference, with the purpose ${hasCorrection ? 'correction 2' : 'correction'}.</p>`,
 	notRead.length > 0 && `<p>Columns that were not read: ${escapeHtml(notRead.join(', '))}.</p>`,
 	noPersons(itemsOf(() => $('Check List')).filter(isNoPerson)),
 	asks && section(...paidPart),

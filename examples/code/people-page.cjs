@@ -22,6 +22,8 @@ const left = itemsOf(() => $('People')).filter(
 const withoutNew = (row) => ({ ...row, remarks: row.remarks.filter(({ code }) => code !== 'new') });
 const twice = likeOthers([...fresh, ...changed]);
 const renamed = changed.filter(hasRemark('changedName'));
+const namesakes = fresh.filter(hasRemark('sameName')).filter((row) => !twice.includes(row));
+const { notRead = [] } = rows[0] ?? {};
 const html = page(
 	error
 		? `<h2>The list cannot be used</h2><p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`
@@ -30,11 +32,14 @@ const html = page(
 	twice.length > 0 &&
 		`<h2><em>The same person under two numbers? ${numbersOf(twice)}: see below</em></h2>`,
 	renamed.length > 0 && `<h4>Another name than before, see below: ${numbersOf(renamed)}</h4>`,
+	namesakes.length > 0 &&
+		`<h4>New, with the name of another number, see below: ${numbersOf(namesakes)}</h4>`,
 	section('Cannot be used', problems),
 	section(`Not changed: they stay with ${payrolls}`, elsewhere),
 	section('New: they get a wallet', fresh.map(withoutNew)),
 	section('Changed', changed),
 	section(`Not in this list: they stay in the table for ${payroll}`, error ? [] : left),
+	notRead.length > 0 && `<p>Columns that were not read: ${escapeHtml(notRead.join(', '))}.</p>`,
 	noPersons(rows.filter(isNoPerson)),
 );
 const steps = [

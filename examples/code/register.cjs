@@ -2,7 +2,7 @@
 const isSettling = $('What is open').isExecuted;
 if (!isSettling && !$('Check List').isExecuted) return [];
 const answer = itemsOf(() => $('Ask')).at(-1) ?? {};
-const typedFor = ({ reference }) => answer[`tx ${encodeURIComponent(reference)}`] ?? '';
+const typedFor = ({ reference }) => (answer[`tx ${encodeURIComponent(reference)}`] ?? '').trim();
 // A salary is paid by one payroll. Other purposes are paid from a file to everybody.
 const payrollOf = new Map(
 	itemsOf(() => $('People')).map(({ person, payroll }) => [person, payroll]),
@@ -65,10 +65,13 @@ const rows = results.map((row) => {
 	const isContradicted = isSettling && row.code === 'notSettled' && isSaidPaid;
 	const isRefused = isSettling && !isContradicted && !/^(settled|paidBefore)/.test(row.code);
 	const isPaidAfterAll = !isSettling && hasOutcome('notPaid')(old) && old.settledBy;
-	const [otherAmount] = (row.remarks ?? []).filter(({ code }) => code === 'changedAmount');
-	const whyPaid = isPaidAfterAll
-		? `First recorded as not paid by ${old.settledBy}`
-		: (otherAmount?.text ?? '');
+	const changes = (row.remarks ?? []).filter(({ code }) => /^changed/.test(code));
+	const whyPaid = [
+		isPaidAfterAll && `First recorded as not paid by ${old.settledBy}`,
+		...changes.map(({ text }) => text),
+	]
+		.filter(Boolean)
+		.join(' ');
 	const answers = `${old.settledBy || 'Somebody'} recorded it as not paid, and ${answer.user?.email} as paid. Ask the partner service once more`;
 	const why = isContradicted ? answers : whyNot(row);
 	const reason = keepsReason ? old.reason : outcome === 'paid' ? whyPaid : why;

@@ -17,6 +17,9 @@ export interface Upload {
 	content: string | Uint8Array;
 }
 
+/** The beginning of a key for the text field below a question. */
+const OF_TRANSACTION = /^tx /;
+
 export class FormVisitor {
 	private readonly cookies = new Map<string, string>();
 	private readonly url: string;
@@ -90,8 +93,8 @@ export class FormVisitor {
 
 	/**
 	 * Sends the form of a page that waits, as the page's script does: each question whose label holds a key of
-	 * `choices` gets the option that begins with its value, the others their first one. A text field is filled
-	 * in as it is.
+	 * `choices` gets the option that begins with its value, the others their first one. A text field below
+	 * such a question is filled in by the key with `tx ` before it.
 	 * @param page one that was opened before
 	 */
 	async answer(
@@ -104,11 +107,17 @@ export class FormVisitor {
 		const questions = questionsOn(shown);
 		for (const key of Object.keys(choices))
 			assert.ok(
-				questions.some(({ label }) => label.includes(key)),
+				questions.some(({ label }) => label.includes(key.replace(OF_TRANSACTION, ''))),
 				`no question has ${key}`,
 			);
+		let asked = '';
 		for (const { index, label, options } of questions) {
-			const said = Object.entries(choices).find(([key]) => label.includes(key))?.[1];
+			if (options.length > 0) asked = label;
+			const isOf = (key: string): boolean =>
+				options.length > 0
+					? label.includes(key)
+					: OF_TRANSACTION.test(key) && asked.includes(key.replace(OF_TRANSACTION, ''));
+			const said = Object.entries(choices).find(([key]) => isOf(key))?.[1];
 			const chosen = options.find((option) => option.startsWith(said ?? '')) ?? said ?? '';
 			body.set(`field-${index}`, options.length > 0 ? JSON.stringify([chosen]) : (said ?? ''));
 		}

@@ -129,6 +129,21 @@ describe('the register after a payroll', () => {
 		expect(written?.['reason']).toContain('40,000');
 	});
 
+	test('a monthly payroll names who was paid less than the table has, but for a correction', () => {
+		const salary = registered(1, 'paid', { amountEtb: 400 });
+		const correction = { reference: 'c', purpose: 'correction', amountEtb: 600 };
+		for (const [payments, isLeft] of [
+			[[salary], true],
+			[[salary, registered(1, 'paid', correction)], false],
+		] as const) {
+			const [row] = check([...payments]).rows;
+			const runs = { 'Check List': [[{ ...row }]], Payments: [[...payments]] };
+			expect(pageAndRows('payroll.json', runs)).toEqual(
+				isLeft ? [expect.objectContaining({ isLeft, name: 'Person 1', askedEtb: 1000 })] : [],
+			);
+		}
+	});
+
 	test('gets each of its columns, and no other field', async () => {
 		const columns = tablesOf(await readExample('people-to-pay.json')).get('ETB payments') ?? [];
 		const [row] = check().rows;
@@ -186,6 +201,35 @@ describe('the register after a payroll', () => {
 			{ id: 4, outcome: 'unknown', amountEtb: undefined, settledBy: '' },
 		]);
 		expect(rows.some((each) => each['isLeft'] === true)).toBe(false);
+	});
+});
+
+describe('an answer of the page What is open', () => {
+	const code = readFileSync('examples/code/settling.cjs', 'utf8');
+	const whyNotRecorded = z
+		.function()
+		.args(z.string(), z.record(z.string()), z.array(z.record(z.unknown())))
+		.returns(z.string())
+		.parse(vm.runInNewContext(`${code}; whyNotRecorded`));
+	const [own, other] = [`0x${'a1'.repeat(32)}`, `0x${'b2'.repeat(32)}`];
+	const [paid, notPaid] = ['It was paid', 'It was not paid'];
+	const payments = [
+		{ reference: 'r 1', outcome: 'unknown' },
+		{ reference: 'r2', name: 'Sara', txHash: other },
+	];
+
+	test.each<[Record<string, string>, RegExp]>([
+		[{ 'r%201': paid }, /^$/],
+		[{ 'r%201': notPaid }, /^$/],
+		[{ 'r%201': 'Not known yet' }, /^$/],
+		[{ 'r%201': paid, 'tx r%201': ` ${own} ` }, /^$/],
+		[{ 'r%201': notPaid, 'tx r%201': own }, /seems to be paid/],
+		[{ 'r%201': 'Not known yet', 'tx r%201': own }, /not chosen/],
+		[{ 'r%201': paid, 'tx r%201': '0xab12…' }, /no whole transaction/],
+		[{ 'r%201': paid, 'tx r%201': other.toUpperCase() }, /transaction of Sara/],
+		[{ 'r%201': paid, 'tx r%201': own, r3: paid, 'tx r3': own }, /for two payments/],
+	])('%j', (answers, why) => {
+		expect(whyNotRecorded('r 1', answers, payments)).toMatch(why);
 	});
 });
 
@@ -276,6 +320,21 @@ describe('the page of a list', () => {
 		expect(headline(page)).toMatch(
 			/same person under two numbers\? .*\(E-1\), .*\(E-2\): see below/,
 		);
+		expect(choices[0]).toBe('Decline: pay nobody');
+	});
+
+	test.each([
+		['last time', registered(2, 'paid', { period: '2026-09', reference: 's', amountEtb: 4000 })],
+		['in the table, before the first payment', undefined],
+	])('has a large doubt about half of the salary %s, and Decline first', (_when, last) => {
+		const payments = last === undefined ? [] : [last];
+		const { rows, ready } = check(payments);
+		const People = [[{ person: 'E2', amountEtb: 4000, payroll: 'file' }]];
+		const { page, choices } = pageOf({
+			...{ 'Upload a list': [[upload]], 'Check List': [rows], 'Pay salaries': [ready] },
+			...{ Payments: [payments], People },
+		});
+		expect(headline(page)).toContain('Very different from before: Person 2 (E-2).');
 		expect(choices[0]).toBe('Decline: pay nobody');
 	});
 

@@ -400,7 +400,7 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	assert.match(onlyUnknown, /UNKNOWN: 2 people, 201\.00 ETB .*The list says 150\.00 ETB/);
 
 	const [paid, lost] = [await referenceOf('S-paid'), await referenceOf('S-lost')];
-	const typed = { [paid]: 'It was paid', 'Its whole transaction': '0x<b>typed-by-a-person</b>' };
+	const typed = { [paid]: 'It was paid', [`tx ${paid}`]: '0x<b>typed-by-a-person</b>' };
 	assert.match(
 		await payroll.settle(typed),
 		/Recorded as paid: 1 person, 100\.00 ETB .*S-paid .*0x<b>typed-by-a-person<\/b> .*Recorded as paid by \S+@/,
@@ -438,7 +438,7 @@ test('what was settled while a page waited stays settled, and its last page says
 	assert.match(
 		await payroll.settle({
 			...{ [free]: 'It was not paid', [paid]: 'It was paid' },
-			'Its whole transaction': '0xab12…',
+			[`tx ${paid}`]: '0xab12…',
 		}),
 		/Recorded as not paid: 1 person, .*W-free .*Not recorded: Abebe Kebede \(salary-\S+-W-PAID\): "0xab12…" is no whole transaction\. .*To record more: /,
 	);
@@ -458,7 +458,17 @@ test('what was settled while a page waited stays settled, and its last page says
 	await payroll.settle({ [free]: 'It was not paid' });
 	assert.equal((await register('W-free'))[0]?.['outcome'], 'notPaid');
 	const hash = `0x${'ab12'.repeat(16)}`;
-	const typed = { [paid]: 'It was paid', 'Its whole transaction': hash };
+	const typed = { [paid]: 'It was paid', [`tx ${paid}`]: hash };
+	assert.match(
+		await payroll.settle({ ...typed, [paid]: 'It was not paid' }),
+		/Not recorded: Abebe Kebede \(\S+\): You named its transaction, so it seems to be paid\./,
+	);
+	const ofOther = String((await register('S-closed'))[0]?.['txHash']);
+	assert.match(
+		await payroll.settle({ ...typed, [`tx ${paid}`]: ofOther.toUpperCase() }),
+		/Not recorded: Abebe Kebede \(\S+\): That is the transaction of Abebe Kebede/,
+	);
+	assert.equal((await register('W-paid'))[0]?.['outcome'], 'unknown');
 	assert.match(await payroll.settle(typed), /Recorded as paid: 1 person, .*W-paid .* at \d{4}-/);
 	assert.equal((await register('W-paid'))[0]?.['txHash'], hash);
 	assert.match(
