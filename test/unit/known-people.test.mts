@@ -224,7 +224,11 @@ describe('a remark', () => {
 	test('names a number of the table, or of the payments, that is not in the list', () => {
 		const phone = '0911000824';
 		const earlier = { employee: 'E-824', name: 'Lulit Tadesse', phone, userId: 'etbw_1' };
-		const renamed = { ...earlier, employee: 'HR-0924', phone: '+251911000824', userId: '' };
+		const renamed = {
+			...{ ...earlier, employee: 'HR-0924', phone: '+251911000824', userId: '' },
+			// A doubled letter counts once.
+			name: 'Lulit Tadese',
+		};
 		const row = { ...renamed, amountEtb: 4000 };
 		const [inTable] = check([row], { people: [earlier], setsUpPeople: true });
 		expect(codesOf(inTable)).toEqual(['new', 'sameName', 'samePhone']);
@@ -319,6 +323,7 @@ describe('with Known Payments', () => {
 		expect(checked.lastTime).toMatchObject(shown);
 		expect(checked.paid).toEqual({ ...shown, period: '2026-11', txHash: '0x2' });
 		expect([checked.reference, checked.amountEtb]).toEqual([undefined, undefined]);
+		expect(checked.listedEtb).toBe(5000);
 	});
 
 	test.each<[Fields, RemarkCode]>([
@@ -352,6 +357,8 @@ describe('with Known Payments', () => {
 		expect(raised?.text).toBe(
 			'Another amount: 5,000 ETB last time (2026-10), now 5,500 ETB, +10.0 %.',
 		);
+		const first = against([], {}, { people: [{ ...abebe, amountEtb: 500, userId: 'w1' }] });
+		expect(textOf(first, 'changedAmount')).toContain('500 ETB in Known People');
 		const named = [{ ...abebe, name: 'Ali', userId: 'w1' }];
 		const renamed = against([paid({ name: 'Sara' })], {}, { people: named });
 		expect(textOf(renamed, 'changedName')).toContain('Sara last time (2026-10)');
