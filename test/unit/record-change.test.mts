@@ -46,3 +46,21 @@ test.each([
 	await change.catch(() => undefined);
 	expect(kept()).toEqual(left);
 });
+
+test('a change whose removal at the end fails removes once more, also what it wanted to keep', async () => {
+	const { record, kept } = newRecord();
+	let failures = 1;
+	const failing = {
+		...record,
+		remove: async (marks: string[]) => {
+			if (failures-- > 0) throw new Error('lost');
+			await record.remove(marks);
+		},
+	};
+	const change = RecordChange.make(failing, async (made) => {
+		await made.ask(['sent:wanted', 'sent:asked']);
+		made.keep(['sent:wanted']);
+	});
+	await expect(change).rejects.toThrow('lost');
+	expect(kept()).toEqual([]);
+});
