@@ -7,7 +7,7 @@ import { projectFolder } from '../demo/folders.mts';
 const codeFolder = join(projectFolder, 'examples', 'code');
 const read = (name: string): string => readFileSync(join(codeFolder, name), 'utf8');
 
-const ofRegister = ['common.cjs', 'settling.cjs', 'register.cjs', 'open-page.cjs'];
+const ofPayroll = ['common.cjs', 'settling.cjs', 'results.cjs', 'register.cjs', 'open-page.cjs'];
 
 /**
  * The files of the code of each node, by the name of the example and of the node. They are joined in this order, so
@@ -15,10 +15,10 @@ const ofRegister = ['common.cjs', 'settling.cjs', 'register.cjs', 'open-page.cjs
  */
 const filesOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
 	'payroll.json': {
-		'Page and rows': [...ofRegister, 'payroll-end.cjs'],
+		'Page and rows': [...ofPayroll, 'payroll-end.cjs'],
 	},
 	'payroll-from-a-file.json': {
-		'Page and rows': [...ofRegister, 'payroll-page.cjs'],
+		'Page and rows': [...ofPayroll, 'payroll-doubts.cjs', 'payroll-page.cjs'],
 	},
 	'people-to-pay.json': { Page: ['common.cjs', 'people-page.cjs'] },
 	'payments-of-a-period.json': { 'One row for each payment': ['common.cjs', 'period-page.cjs'] },
