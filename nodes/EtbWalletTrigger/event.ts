@@ -26,8 +26,8 @@ export const eventOptions: INodePropertyOptions[] = [
 export const allEvents = '*';
 
 /**
- * An event as the service sent it. Only the field `event` is certain, because the service document shows no
- * whole list of fields.
+ * An event as the service sent it. The trigger relies on `event` alone: the service document (§6) shows no whole list of
+ * fields.
  */
 export interface PartnerEvent extends IDataObject {
 	event: string;

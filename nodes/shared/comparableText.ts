@@ -1,8 +1,4 @@
-/**
- * The rule for comparing references, wallets and names. Two texts are the same if they differ only in capital letters,
- * in blanks other than those between digits, in the kind of dashes or quotes, in invisible characters, or by a
- * compatibility form. Letters of two scripts that look alike differ.
- */
+/** The form in which references, wallets and names are compared. */
 
 /** Characters that nobody sees: controls, format characters, halves of surrogate pairs and fillers. */
 export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
@@ -17,10 +13,10 @@ const blanks = /[\p{Z}\s]+/gu;
 const quotes = /["'\u2018-\u201f\u02bc\u02b9\u02ba\u2032\u2033`\u00b4]+/gu;
 
 /**
- * The form in which a text is compared. It drops the
- * difference of capital and small letters, the kinds of dashes and quotes, invisible characters,
- * compatibility forms (Unicode's form NFKC, such as full-width letters), and blanks. One blank stays between
- * two digits: `1 12` and `11 2` differ. Records keep texts in this form, so a change of the rule loses them.
+ * The form in which a text is compared. It drops the difference of capital and small letters, the kinds of dashes
+ * and quotes, invisible characters, compatibility forms (Unicode's form NFKC, such as full-width letters), and
+ * blanks. One blank stays between two digits: `1 12` and `11 2` differ. Letters of two scripts that look alike
+ * differ too. Records keep texts in this form, so a change of the rule loses them.
  * @returns an empty text when the text has no visible character
  */
 export function comparableText(text: string): string {

@@ -276,7 +276,7 @@ export const mutations: Mutation[] = [
 	}),
 	...inFile(`${paying}/payment.ts`, {
 		'A payment above its maximum is sent': [
-			'if (maxAmount === undefined || !isAbove(amount, maxAmount)) return;',
+			'if (maxAmount === undefined || amount === undefined || !isAbove(amount, maxAmount)) return;',
 			'if (maxAmount !== "") return;',
 		],
 	}),

@@ -5,7 +5,7 @@ import type { FailureCode } from '../../shared/service/answer';
 export type Outcome = 'paid' | 'alreadyPaid' | 'ready' | 'notPaid' | 'unknown';
 
 /** Codes of a failed call of the service: they have the names of `FailureCode`. */
-const ofCalls = {
+const outcomeByFailureCode = {
 	refused: 'notPaid',
 	notReached: 'notPaid',
 	noAnswer: 'unknown',
@@ -20,7 +20,7 @@ export const outcomeByCode = {
 	settledPaid: 'alreadyPaid',
 	ready: 'ready',
 	settledNotPaid: 'ready',
-	...ofCalls,
+	...outcomeByFailureCode,
 	otherPayment: 'notPaid',
 	invalid: 'notPaid',
 	sameReference: 'notPaid',

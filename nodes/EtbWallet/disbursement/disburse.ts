@@ -46,7 +46,7 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	hintAtRepeatedPayees(context, acceptable);
 	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
-	else await tryAll(run, record, pending);
+	else await dryRunAll(run, record, pending);
 	return reportRun(context, options, entries);
 };
 
@@ -120,7 +120,7 @@ const notCovered = (message: string, remedy: string, httpCode?: string): Result 
 });
 
 /** A dry run: each payment gets the result that the record gives it. Nothing is sent or recorded. */
-async function tryAll(run: Run, record: PaymentRecord, pending: Payment[]): Promise<void> {
+async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): Promise<void> {
 	try {
 		for (const [payment, state] of await statesOfAll(record, pending, run.options))
 			run.setResult(payment, resultOfState(payment, state));

@@ -5,7 +5,7 @@ import { isStopped, triesOf } from '../../shared/n8n';
 import type { Operation } from '../operation';
 import { useClaim } from './claims';
 import { readClaimOptions } from './options';
-import { isPayable, readPayeeAndAmount, type Entry } from './payment';
+import { isPayable, readSentFields, type Entry } from './payment';
 import { keyOf, requiredReference } from './reference';
 import { loadSettings, readEntries, runOf, reportRefusal, refuseUnusable } from './run';
 import { sendConcurrently } from './sending';
@@ -25,7 +25,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		entry.result = objection;
 		if (problem !== undefined) throw problem;
 		refuseSameKey(context, entry.itemIndex, itemByKey);
-		readPayeeAndAmount(read, entry);
+		readSentFields(read, entry);
 	};
 	const settings = await loadSettings(context, () => {
 		refuseRepeatedItems(context);

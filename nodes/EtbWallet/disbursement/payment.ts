@@ -68,22 +68,27 @@ export const isFailed = (entry: Entry): entry is EndedEntry =>
 export function readPayment(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
 	entry.reference = requiredReference(read('reference', entry.itemIndex));
 	entry.key = keyOf(entry.reference);
-	readPayeeAndAmount(read, entry, maxAmount);
+	readSentFields(read, entry);
+	refuseAboveMaximum(entry, maxAmount);
 }
 
 /**
- * Reads a person and an amount. An amount above the maximum ends the entry.
+ * Reads the fields that are sent.
  * @throws {InvalidValueError}
  */
-export function readPayeeAndAmount(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
+export function readSentFields(read: ParameterReader, entry: Entry): void {
 	entry.toUserId = requiredText(
 		'To User ID',
 		read('toUserId', entry.itemIndex),
 		'Enter the ID that User → Create returned.',
 	);
-	const amount = amountInEtb(read('amountEtb', entry.itemIndex));
-	entry.amount = amount;
-	if (maxAmount === undefined || !isAbove(amount, maxAmount)) return;
+	entry.amount = amountInEtb(read('amountEtb', entry.itemIndex));
+}
+
+/** Ends an entry whose amount is above the maximum. */
+function refuseAboveMaximum(entry: Entry, maxAmount?: Decimal): void {
+	const { amount } = entry;
+	if (maxAmount === undefined || amount === undefined || !isAbove(amount, maxAmount)) return;
 	entry.result ??= {
 		code: 'aboveMaximum',
 		message: `Amount (ETB) is ${amount}, which is above the Maximum per Payment of ${maxAmount}`,

@@ -33,8 +33,9 @@
  * its end those that were not there. A crash leaves them. A *sent* that is left makes an unused reference in
  * doubt, although nothing was sent; a *busy* that is left keeps its bucket in flight for some minutes more. A
  * fact counts only with its confirmation. The confirmation is asked for only where the fact is stored, and a
- * fact without it is removed. So one crash can neither record a payment that was not made, nor a doubt about one
- * under way. Two crashes in a row can: `docs/operating.md` has these limits.
+ * fact without it is removed. So one crash can neither make an unpaid reference paid, nor record a doubt about a
+ * payment under way; two crashes in a row can. One crash can leave the *payee* or *anybody* of a paid reference:
+ * the payment that was asked for is then told as paid before, and nothing is sent. `docs/operating.md` has these limits.
  *
  * ***SettledNotPaid*** is written when a person settles a reference as not paid. From then on, an expression
  * cannot settle the reference as not paid a second time. If an expression settles it as paid while it is unused, the

@@ -7,7 +7,8 @@ export class RecordChange {
 	/** Whether each mark that was asked for was there. */
 	private readonly answers = new Map<string, boolean>();
 	private readonly toRemove = new Set<string>();
-	private readonly toKeep = new Set<string>();
+	/** Marks that were asked for and stay, unless the change fails. */
+	private readonly keptIfDone = new Set<string>();
 
 	constructor(marks: Marks) {
 		this.marks = marks;
@@ -43,7 +44,7 @@ export class RecordChange {
 
 	/** Keeps marks that were asked for, unless the change fails. */
 	keep(marks: string[]): void {
-		for (const mark of marks) if (this.toRemove.delete(mark)) this.toKeep.add(mark);
+		for (const mark of marks) if (this.toRemove.delete(mark)) this.keptIfDone.add(mark);
 	}
 
 	/** Removes marks at the end of the change, whether they were asked for or not. */
@@ -66,7 +67,7 @@ export class RecordChange {
 		} finally {
 			// A mark that stays after a failed removal can only hold back a payment, never cause one.
 			if (!isDone)
-				await marks.remove([...change.toRemove, ...change.toKeep]).catch(() => undefined);
+				await marks.remove([...change.toRemove, ...change.keptIfDone]).catch(() => undefined);
 		}
 	}
 }

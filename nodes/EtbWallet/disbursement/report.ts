@@ -142,7 +142,7 @@ interface ErrorParts {
 	place: string;
 }
 
-/** All of it in the message, because n8n hides the description until a person opens the error. */
+/** *Nobody was paid* is in the message, because n8n hides the description until a person opens the error. */
 const aboutRun = (
 	{ message = '', remedy = '' }: Result,
 	byOutcome: EntriesByOutcome,

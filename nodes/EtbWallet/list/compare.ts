@@ -37,9 +37,9 @@ type ListRun = Pick<ListSettings, 'purpose' | 'period' | 'now' | 'setsUpPeople'>
  */
 export function remarkFinder(listed: readonly ReadRow[], known: Known, run: ListRun) {
 	const persons = listed.map(({ person }) => person);
-	const paid = known.payments?.filter(isPaid) ?? [];
+	const paidPayments = known.payments?.filter(isPaid) ?? [];
 	// The list comes first, because a remark names the first numbers that are found.
-	const sharedFieldsOf = sharedFieldFinder([...persons, ...(known.people ?? []), ...paid]);
+	const sharedFieldsOf = sharedFieldFinder([...persons, ...(known.people ?? []), ...paidPayments]);
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
 	return ({ person, remarks }: ReadRow, history: History): Remark[] => [
 		...remarks,

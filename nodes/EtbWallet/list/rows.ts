@@ -46,11 +46,11 @@ export const personIn = (row: unknown): Person => ({
 type Reader = (cell: unknown, field: string, now: Date) => Partial<Person> & { remarks?: Remark[] };
 
 /** The columns that are checked. An invisible character is a problem where it is sent, or changes an amount. */
-const checkedColumns: Array<{ column: Column; isSent: boolean; read: Reader }> = [
-	{ column: 'employee', isSent: false, read: employeeIn },
-	{ column: 'name', isSent: false, read: nameIn },
-	{ column: 'userId', isSent: true, read: () => ({}) },
-	{ column: 'amountEtb', isSent: true, read: amountInCell },
+const checkedColumns: Array<{ column: Column; refusesInvisible: boolean; read: Reader }> = [
+	{ column: 'employee', refusesInvisible: false, read: employeeIn },
+	{ column: 'name', refusesInvisible: false, read: nameIn },
+	{ column: 'userId', refusesInvisible: true, read: () => ({}) },
+	{ column: 'amountEtb', refusesInvisible: true, read: amountInCell },
 ];
 
 /** A row of the list, as far as it can be read. */
@@ -79,11 +79,11 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 	const problems = [problemOfKind[kind]];
 	const remarks = kind === 'total' ? [remark('total')] : [];
 	const columns = kind === 'person' ? checkedColumns : [];
-	for (const { column, isSent, read } of columns) {
+	for (const { column, refusesInvisible, read } of columns) {
 		try {
 			const cell = cells[column];
 			const field = headingOf(column);
-			refuseUnseen(cell, field, isSent);
+			refuseUnseen(cell, field, refusesInvisible);
 			const { remarks: more = [], ...facts } = read(cell, field, now);
 			Object.assign(person, facts);
 			remarks.push(...more);

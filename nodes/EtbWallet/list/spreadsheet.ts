@@ -147,14 +147,14 @@ export function refuseMisread(cell: unknown, row: string, column: string): void 
 
 /**
  * Refuses a text that people cannot compare by eye.
- * @param isSentAsItIs whether the value is sent unchanged: then any invisible character is refused
+ * @param refusesInvisible whether any invisible character is refused, because the value is sent
  * @throws {InvalidValueError}
  */
-export function refuseUnseen(cell: unknown, field: string, isSentAsItIs: boolean): void {
+export function refuseUnseen(cell: unknown, field: string, refusesInvisible: boolean): void {
 	const text = textOf(cell);
 	const isText = !/^(?:object|boolean)$/.test(typeof (cell ?? '')) || cell instanceof Date;
 	const hasUnseen =
-		/[\p{Co}\p{Cn}]/u.test(text) || (isSentAsItIs && text.replace(invisible, '') !== text);
+		/[\p{Co}\p{Cn}]/u.test(text) || (refusesInvisible && text.replace(invisible, '') !== text);
 	// U+202E shows the letters and digits behind it in reverse order.
 	const isTurned = typeof cell === 'string' && cell.includes('\u202e');
 	refuseIf(field, isText ? text : cell, [

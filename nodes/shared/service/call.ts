@@ -22,7 +22,7 @@ interface CallLimits {
 	timeoutMs?: number;
 	/** The time in ms that an attempt may take if it begins now; 0 or less if it is too late. */
 	allowedMs?: () => number;
-	/** The signal after which no attempt begins. It cuts off an attempt under way, unless `finishesAfterStop`. */
+	/** The signal after which no further attempt begins. It cuts off an attempt under way, unless `finishesAfterStop`. */
 	stop?: AbortSignal;
 	/** Whether a request under way goes on after `stop`, so that it becomes known how it ended. */
 	finishesAfterStop?: boolean;
