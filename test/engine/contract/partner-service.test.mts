@@ -37,6 +37,9 @@ test('each endpoint is used by an operation, and is in the sandbox, and no other
 	expect(new Set(routeNames)).toEqual(endpoints);
 });
 
+/** The fields of a body that a call can leave out, by route. */
+const optionalFields: Readonly<Record<string, string[]>> = { 'POST /users': ['email'] };
+
 describe.each(endpointRows.map((row) => [row.route, row.parameters.type ?? '', row] as const))(
 	'%s %s',
 	(route, type, row) => {
@@ -51,7 +54,9 @@ describe.each(endpointRows.map((row) => [row.route, row.parameters.type ?? '', r
 			const names = Object.keys(row.sent ?? {});
 			// The service document does not show the fields of a bank destination and of a user without an email address.
 			expect(sent).toEqual(expect.arrayContaining(isBank ? ['type'] : names));
-			if (!isBank && names.length < sent.length) expect(sent).toEqual([...names, 'email']);
+			const optional = optionalFields[route] ?? [];
+			const missing = sent.filter((name) => !names.includes(name));
+			if (!isBank) expect(missing.filter((name) => !optional.includes(name))).toEqual([]);
 		});
 
 		test('is tested with an answer as it is described', () => {
@@ -74,7 +79,7 @@ test.each([
 	],
 	['docs/architecture.md', 'and no way to look one up', /^GET \/disburse/],
 	['docs/events.md', 'ask the partner service by the `txHash`', /^GET \/disburse/],
-	['README.md', 'whether an *unknown* payment was made: a person asks', /^GET \/disburse/],
+	['README.md', 'cannot find out whether an unknown payment was made: a person asks', /^GET \/disburse/],
 	['docs/events.md', 'shows no way to read or remove it', /^(?:GET|DELETE) \/webhook/],
 	['docs/architecture.md', 'shows no way to read or remove it', /^(?:GET|DELETE) \/webhook/],
 ] as const)('%s says %p, as long as that is so', (file, sentence, endpoint) => {
