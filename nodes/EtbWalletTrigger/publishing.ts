@@ -54,7 +54,7 @@ interface Listener {
  *
  * | `account` | meaning | `resume` at a start of n8n | `listen` at a start, if `resume` gives false |
  * | --- | --- | --- | --- |
- * | a key | the service accepted a URL for this account | holder, if key and URL are those of now | sets the URL |
+ * | a key | the service accepted a URL for this account | holder, if key and URL are unchanged | sets the URL |
  * | `publicationPending` | no URL accepted since a person published | false | refuses, without a call |
  * | `nothingStored` | never published, or unpublished | false | sets the URL, and stores nothing |
  *

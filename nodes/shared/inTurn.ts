@@ -5,7 +5,7 @@ const lastTurns = new Map<string, Promise<unknown>>();
 
 /**
  * Runs `work` after all earlier work of this process for the same key, also after work that failed.
- * @param work its parameter tells whether no work for this key was under way
+ * @param work its parameter is true if no work for this key was under way
  * @returns the result of `work`
  * @throws what `work` throws
  */

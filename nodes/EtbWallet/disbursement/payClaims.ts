@@ -53,7 +53,7 @@ const stepsAtGate =
 
 /**
  * Refuses a run in which something between the gate and this node repeats an item: one of the two would be
- * told as not paid, and the gate would hand out again what the other one paid.
+ * reported as not paid, and the gate would hand out again what the other one paid.
  * @throws {InvalidValueError}
  */
 function refuseRepeatedItems(context: IExecuteFunctions): void {

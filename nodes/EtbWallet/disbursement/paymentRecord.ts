@@ -35,7 +35,7 @@
  * fact counts only with its confirmation. The confirmation is asked for only where the fact is stored, and a
  * fact without it is removed. So one crash can neither make an unpaid reference paid, nor record a doubt about a
  * payment under way; two crashes in a row can. One crash can leave the *payee* or *anybody* of a paid reference:
- * the payment that was asked for is then told as paid before, and nothing is sent. `docs/operating.md` has these limits.
+ * the payment that was asked for is then reported as paid before, and nothing is sent. `docs/operating.md` has these limits.
  *
  * ***SettledNotPaid*** is written when a person settles a reference as not paid. From then on, an expression
  * cannot settle the reference as not paid a second time. If an expression settles it as paid while it is unused, the
@@ -196,7 +196,7 @@ export class PaymentRecord {
 	}
 
 	/**
-	 * Records the word of a person about references, whomever they were for. When it throws, some of it may be
+	 * Records a person's answers about references, whomever they were for. When it throws, some of it may be
 	 * recorded.
 	 * @param isByHand whether a person typed the answer just now. Any other answer may be an old one: then a second
 	 * *was not paid* of a reference is refused, and *was paid* of one that is unused since it was settled as not paid

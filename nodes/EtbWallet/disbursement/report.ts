@@ -96,7 +96,7 @@ export function resultOfUnusable(unusable: EndedEntry[]): Result {
 }
 
 /**
- * The one error of a run. It tells what was paid all the same; its data has every payment by outcome.
+ * The one error of a run. It also says which payments were made; its data has every payment by outcome.
  * @param failedEntry the payment that the error is about; undefined for an error about the whole run
  */
 export function runError(
@@ -111,7 +111,7 @@ export function runError(
 	const gotBeyondFields = entries.some(
 		(each) => each.result && !codesOfFields.has(each.result.code),
 	);
-	// A run that is refused after an earlier try tells what that try sent.
+	// A run that is refused after an earlier try also reports the payments that the earlier try sent.
 	const hasSummary = gotBeyondFields && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
 		failedEntry === undefined
@@ -153,7 +153,7 @@ const aboutRun = (
 	place: '',
 });
 
-/** The message has also the doubt, because n8n tells an AI agent nothing else. */
+/** The message includes the doubt, because n8n passes only the message to an AI agent. */
 function aboutPayment(
 	{ message = '', remedy = '' }: Result,
 	byOutcome: EntriesByOutcome,

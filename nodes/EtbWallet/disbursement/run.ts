@@ -110,7 +110,7 @@ export function reportRefusal(
 	entries: Entry[],
 ): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw runError(context, options, refusal, entries);
-	// An item may have a result of its own, so the reason stands beside them.
+	// An item may have a result of its own, so the reason is shown beside the output.
 	addHint(context, refusal.message ?? '');
 	for (const entry of entries) {
 		const isOfField = entry.result !== undefined && codesOfFields.has(entry.result.code);

@@ -37,7 +37,7 @@ export interface CheckedRow
 	lastTime?: ReturnType<typeof registeredFields>;
 	/** The row of this very payment, with the status `paidBefore`. */
 	paid?: ReturnType<typeof registeredFields>;
-	/** The cells of the columns that are not read. A heading can be any text, so they stand apart. */
+	/** The cells of the columns that are not read. A heading can be any text, so they have an object of their own. */
 	otherColumns: Record<string, unknown>;
 	/** The names of these columns. */
 	notRead: string[];

@@ -36,13 +36,13 @@ export interface SourceRow {
 	cells: Partial<Record<Column, unknown>>;
 	/** The cells of the columns that are not read, by heading. */
 	otherCells: Fields;
-	/** Whether a cell stands beyond the last heading: a comma in a value moved the cells. */
+	/** Whether there is a cell beyond the last heading: a comma in a value moved the cells. */
 	isTooLong: boolean;
-	/** Whether it has only words, and stands below the last amount, as signatures do. */
+	/** Whether it has only words, and is below the last amount, as signatures are. */
 	isSignature: boolean;
 }
 
-/** The number of rows among which the headings of a sheet have to be. A title may stand above them. */
+/** The number of rows among which the headings of a sheet have to be. A title may be above them. */
 const rowsWithHeadings = 20;
 /** The largest list. Workflows read one row and one column more (A1:CW5001), so a longer list is noticed. */
 const lastRow = 5_000;
@@ -176,7 +176,7 @@ const comparableHeading = (heading: string): string =>
 		.toLowerCase()
 		.replace(/[^\p{L}\p{M}\p{N}]/gu, '');
 
-/** The indexes of each column. A heading that the user named is first searched as it is written. */
+/** The indexes of each column. A heading that the user named is first looked up exactly as written. */
 function placesIn(headings: string[], headingOf: HeadingOf): Map<Column, number[]> {
 	const comparable = headings.map(comparableHeading);
 	const find = (wanted: string, texts: string[]): number[] =>

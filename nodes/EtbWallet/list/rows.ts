@@ -103,7 +103,7 @@ function kindOf(
 	{ employee, name, phone, userId }: Person,
 ): ReadRow['kind'] {
 	const amount = valueIn(cells.amountEtb);
-	// A title may stand in the column of numbers.
+	// The column of numbers can have a title, such as *Finance*.
 	const isLabel = name === '' || labelOfSignature.test(employee);
 	const isTitle = isLabel && !/\p{N}/u.test(employee) && phone + userId === '';
 	// Formulas below the last person give zero.

@@ -56,7 +56,7 @@ export function contradictionOfSuccess(
 /** Values by which a success is denied. */
 const falseValues = /^(?:0|no?|off|false|error|fail(?:ed|ure)?)$/i;
 
-/** Any value except those that stand for an empty field, such as 0, null or n/a. */
+/** Any value except those that mean an empty field, such as 0, null or n/a. */
 const nonEmpty = /^(?!(?:0+|none|null|false|no errors?|n\/a|-)?$)/i;
 
 type Rule = [names: RegExp, values: RegExp];

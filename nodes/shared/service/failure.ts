@@ -155,7 +155,7 @@ export function failureError(node: INode, failure: ServiceFailure, itemIndex?: n
 	return apiError(node, withItem(failure.message, itemIndex), failure, itemIndex);
 }
 
-/** A value that cannot be used, as an item tells it. */
+/** The failure of an item for a value that cannot be used. */
 export function invalidValueFailure(error: unknown): Failure & { code: 'invalid' } {
 	const { message, remedy } = asInvalidValue(error);
 	return { code: 'invalid', message, remedy };
