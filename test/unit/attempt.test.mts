@@ -1,6 +1,7 @@
 /** One HTTP request: its body, and whether it may have been sent if no answer comes. */
 import fc from 'fast-check';
 import { NodeApiError } from 'n8n-workflow';
+import { Readable } from 'node:stream';
 import { makeAttempt, unansweredFrom } from '../../nodes/shared/service/attempt.ts';
 
 test('a body of more than 64 levels is not read', async () => {
@@ -13,6 +14,14 @@ test('a body of more than 64 levels is not read', async () => {
 	expect(await bodyOf(63)).toHaveProperty('a');
 	expect(await bodyOf(64)).toBeUndefined();
 	expect(await bodyOf(200_000)).toBeUndefined();
+});
+
+test('a letter whose bytes come in two parts is read', async () => {
+	const bytes = Buffer.from('{"name":"አበበ"}');
+	const body = Readable.from([...bytes].map((byte) => Buffer.of(byte)));
+	const raw = { status: 200, headers: {}, body };
+	const attempt = await makeAttempt(async () => await Promise.resolve(raw), 10_000);
+	expect(attempt).toMatchObject({ body: { name: 'አበበ' } });
 });
 
 describe('a network error', () => {

@@ -15,3 +15,22 @@ test('turns of one key come one after the other, also after one that failed', as
 		['first', 'second', 'third'].flatMap((name) => [`${name} begins`, `${name} ends`]),
 	);
 });
+
+test('a turn that comes when an earlier one has ended waits for the one that runs', async () => {
+	const steps: string[] = [];
+	const gate = Promise.withResolvers<undefined>();
+	const turn = (name: string, until: Promise<unknown>) =>
+		inTurn('other key', async () => {
+			steps.push(name);
+			await until;
+		});
+	const first = turn('first', Promise.resolve());
+	const second = turn('second', gate.promise);
+	await first;
+	const third = turn('third', Promise.resolve());
+	await new Promise(setImmediate);
+	expect(steps).toEqual(['first', 'second']);
+	gate.resolve(undefined);
+	await Promise.all([second, third]);
+	expect(steps).toEqual(['first', 'second', 'third']);
+});
