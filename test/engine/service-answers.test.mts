@@ -188,6 +188,15 @@ test.each(cases)('%s to %s stops the workflow with the reason and what to do', a
 	expect(sandbox.requests).toHaveLength(requests);
 });
 
+test('a payment is not sent again once its Timeout would be over', async () => {
+	// The first pause of 1 s ends within the Timeout, and the second one would not.
+	sandbox.faults.plan(calls.disburse.route, () => 'tooManyRequests');
+	const parameters = { ...calls.disburse.parameters, options: { timeout: 1_500 } };
+	const { error } = await run('disburse', { parameters });
+	expect(error?.message).toMatch(/429/);
+	expect(sandbox.requests.length).toBeLessThan(3);
+});
+
 test.each<[outcome: 'unknown' | undefined, Fault | PresetName, Fault | PresetName]>([
 	['unknown', 'resetBeforePaying', answer(400)],
 	['unknown', answer(500), 'resetBeforePaying'],

@@ -79,7 +79,11 @@ test.each([
 	],
 	['docs/architecture.md', 'and no way to look one up', /^GET \/disburse/],
 	['docs/events.md', 'ask the partner service by the `txHash`', /^GET \/disburse/],
-	['README.md', 'cannot find out whether an unknown payment was made: a person asks', /^GET \/disburse/],
+	[
+		'README.md',
+		'cannot find out whether an unknown payment was made: a person asks',
+		/^GET \/disburse/,
+	],
 	['docs/events.md', 'shows no way to read or remove it', /^(?:GET|DELETE) \/webhook/],
 	['docs/architecture.md', 'shows no way to read or remove it', /^(?:GET|DELETE) \/webhook/],
 ] as const)('%s says %p, as long as that is so', (file, sentence, endpoint) => {
