@@ -92,7 +92,7 @@ const limits: [options: INodeParameters, code: string, countsPaid: boolean][] = 
 /** Fields that workflows and n8n act on. */
 const ownFields = [
 	...['outcome', 'code', 'message', 'remedy', 'mode', 'reference', 'toUserId', 'amountEtb'],
-	...['requestedAmountEtb', 'txHash', 'paidAt'],
+	...['requestedAmountEtb', 'httpCode', 'txHash', 'paidAt'],
 ];
 const foreign: IDataObject = {
 	...Object.fromEntries(ownFields.map((name) => [name, 'x'])),
