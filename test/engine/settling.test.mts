@@ -144,6 +144,23 @@ describe('was not paid', () => {
 		expect(paidNames()).toEqual([]);
 	});
 
+	test('by an expression that names a sending counts once for each', async () => {
+		const webhook = { mode: 'webhook' } as const;
+		const of = (sentAt: string): Named => ({
+			wasNotPaid: `={{ [{ reference: 'PAY-a', sentAt: '${sentAt}' }] }}`,
+		});
+		expect(await again(of('10:00'), webhook, byExpression)).toEqual(['settledNotPaid']);
+		expect(await again(of('10:00'), webhook, byExpression)).toEqual(['notSettled']);
+		expect(await again(expression, webhook, byExpression)).toEqual(['notSettled']);
+		expect(await known('a')).toEqual(['inDoubt']);
+		expect(await again(of('10:30'), webhook, byExpression)).toEqual(['settledNotPaid']);
+		expect(await again(of('10:30'), webhook, byExpression)).toEqual(['notSettled']);
+		expect(await again(of('11:00'), webhook, byExpression)).toEqual(['settledNotPaid']);
+		const paid = { mode: byExpression, wasPaid: "={{ 'pay-a' }}" };
+		expect(codesOf(await pay([{ settles: true }], paid, webhook))).toEqual(['notSettled']);
+		expect(await known('a')).toEqual(['inDoubt']);
+	});
+
 	test('by an expression counts once in an execution that goes on after it waited', async () => {
 		const resumed = { mode: 'manual', resumed: true } as const;
 		expect(await again(expression, resumed, byExpression)).toEqual(['settledNotPaid']);

@@ -169,19 +169,19 @@ export const mutations: Mutation[] = [
 			"factMarks('paid', each)",
 		],
 		'Settling: no mark stays of what was settled as not paid': [
-			'await change.write(freed.map(settledNotPaidMark));',
-			'',
+			'freed.flatMap((each) => [...new Set([settledNotPaidMark(each), answeredMark(each)])])',
+			'[]',
 		],
 		'Settling: no mark stays of what a change settled as not paid that failed': [
-			'await change.write(freed.map(settledNotPaidMark));',
+			'await change.write(\n				freed.flatMap((each) => [...new Set([settledNotPaidMark(each), answeredMark(each)])]),\n			);',
 			'change.keep(freed.map(settledNotPaidMark));',
 		],
 		'Settling: paid, by an expression, replaces that somebody said not paid': [
-			'[...paidUnused, ...notPaidInDoubt].map(settledNotPaidMark)',
-			'notPaidInDoubt.map(settledNotPaidMark)',
+			'...paidUnused.map(settledNotPaidMark),',
+			'',
 		],
 		'Settling: an expression frees again and again': [
-			'!isByHand && settledBefore.has(settledNotPaidMark(each))',
+			'!isByHand && settledBefore.has(mark)',
 			'false',
 		],
 	}),

@@ -38,8 +38,9 @@
  * the payment that was asked for is then reported as paid before, and nothing is sent. `docs/operating.md` has these limits.
  *
  * ***SettledNotPaid*** is written when a person settles a reference as not paid. From then on, an expression
- * cannot settle the reference as not paid a second time. If an expression settles it as paid while it is unused, the
- * two answers differ: the reference is in doubt again, and the mark is removed.
+ * cannot settle the reference as not paid a second time, unless it names the time of another sending: each such time
+ * has a mark of its own. If an expression settles the reference as paid while it is unused, the two answers
+ * differ: it is in doubt again, and the mark is removed.
  */
 import { createHash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
@@ -52,6 +53,11 @@ import { RecordChange } from './recordChange';
 /** The record knows a reference by its key. */
 interface Keyed {
 	key: string;
+}
+
+/** A reference that a person settles. `sentAt`: when the payment was sent that the answer is about, in any form. */
+export interface Answered extends Keyed {
+	sentAt?: string;
 }
 
 /** Facts of a reference that two marks record, of which the second one confirms the first. */
@@ -120,6 +126,11 @@ const payeeMark = ({ key, toUserId, amount }: Payment): string =>
 /** A person said that it was paid, and not to whom. */
 const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
 const settledNotPaidMark = ({ key }: Keyed): string => `settledNotPaid:${key}`;
+/** The mark by which an answer counts only once. */
+const answeredMark = ({ key, sentAt }: Answered): string =>
+	sentAt === undefined
+		? settledNotPaidMark({ key })
+		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`;
 
 /** Written in one call. *Sent* too: a person may have settled it as not paid meanwhile. */
 const factMarks = (fact: Fact, keyed: Keyed): string[] => [
@@ -199,10 +210,10 @@ export class PaymentRecord {
 	 * Records a person's answers about references, whomever they were for. When it throws, some of it may be
 	 * recorded.
 	 * @param isByHand whether a person typed the answer just now. Any other answer may be an old one: then a second
-	 * *was not paid* of a reference is refused, and *was paid* of one that is unused since it was settled as not paid
-	 * makes it in doubt, because the two answers differ
+	 * *was not paid* of a reference, or of one sending of it, is refused, and *was paid* of one that is unused since it
+	 * was settled as not paid makes it in doubt, because the two answers differ
 	 */
-	async settle<Each extends Keyed>(
+	async settle<Each extends Answered>(
 		wasPaid: Each[],
 		wasNotPaid: Each[],
 		isByHand: boolean,
@@ -215,16 +226,16 @@ export class PaymentRecord {
 			const paidInDoubt = withState(wasPaid, 'inDoubt');
 			const paidUnused = withState(wasPaid, 'unused');
 			const notPaidInDoubt = withState(wasNotPaid, 'inDoubt');
-			const settledBefore = await change.ask(
-				[...paidUnused, ...notPaidInDoubt].map(settledNotPaidMark),
-			);
-			const wasSettledNotPaid = (each: Each): boolean =>
-				!isByHand && settledBefore.has(settledNotPaidMark(each));
+			const settledBefore = await change.ask([
+				...paidUnused.map(settledNotPaidMark),
+				...notPaidInDoubt.map(answeredMark),
+			]);
+			const isAnswered = (mark: string): boolean => !isByHand && settledBefore.has(mark);
 			for (const each of paidInDoubt) settled.set(each, 'settledPaid');
 			for (const each of paidUnused)
-				settled.set(each, wasSettledNotPaid(each) ? 'contradicted' : 'recordedPaid');
+				settled.set(each, isAnswered(settledNotPaidMark(each)) ? 'contradicted' : 'recordedPaid');
 			for (const each of notPaidInDoubt)
-				settled.set(each, wasSettledNotPaid(each) ? 'settledBefore' : 'settledNotPaid');
+				settled.set(each, isAnswered(answeredMark(each)) ? 'settledBefore' : 'settledNotPaid');
 			const settledAs = (...results: Settled[]): Each[] =>
 				[...settled].filter(([, result]) => results.includes(result)).map(([each]) => each);
 			const paid = settledAs('settledPaid', 'recordedPaid');
@@ -235,7 +246,9 @@ export class PaymentRecord {
 			change.remove(contradicted.map(settledNotPaidMark));
 			// The mark is stored before *sent* is removed, so that a change that fails halfway frees a reference only
 			// once.
-			await change.write(freed.map(settledNotPaidMark));
+			await change.write(
+				freed.flatMap((each) => [...new Set([settledNotPaidMark(each), answeredMark(each)])]),
+			);
 			change.remove(freed.flatMap(marksOfUse));
 			return settled;
 		});

@@ -1,6 +1,6 @@
 /** Mode on Settle Unknown: a person names references, and says which were paid. Nothing is sent. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { InvalidValueError, asInvalidValue, show } from '../../shared/invalidValue';
+import { InvalidValueError, asInvalidValue, isAbsent, show } from '../../shared/invalidValue';
 import {
 	addHint,
 	errorItem,
@@ -11,15 +11,14 @@ import {
 	savedParameter,
 	triesOf,
 } from '../../shared/n8n';
-import { messageOf } from '../../shared/unknownValues';
+import { messageOf, property } from '../../shared/unknownValues';
 import { outcomeOf, type Code } from './codes';
 import type { RunOptions } from './options';
-import { inFlightMinutes, PaymentRecord, type Settled } from './paymentRecord';
+import { inFlightMinutes, PaymentRecord, type Answered, type Settled } from './paymentRecord';
 import { keyOf, requiredReference } from './reference';
 
-interface Named {
+interface Named extends Answered {
 	reference: string;
-	key: string;
 }
 
 const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>> = {
@@ -36,7 +35,7 @@ const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>
 	settledBefore: {
 		code: 'notSettled',
 		message:
-			'Not settled: it was settled as not paid before, and sent again since. To settle it as not paid once more, type it into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step',
+			'Not settled: it was settled as not paid before, and sent again since. In a form, open the form again, and answer about that payment. Otherwise type it into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step',
 	},
 	contradicted: {
 		code: 'notSettled',
@@ -58,8 +57,8 @@ const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>
 
 /**
  * Records what a person found out about named references. Outside the editor, and by an expression anywhere,
- * *was not paid* counts once for each reference: an execution that runs again must not free what was sent
- * since. In the same cases, *was paid* of a reference that was settled as not paid and is unused now makes it unknown
+ * *was not paid* counts once for each reference, or for each sending of it that the expression names: an execution
+ * that runs again must not free what was sent since. In the same cases, *was paid* of a reference that was settled as not paid and is unused now makes it unknown
  * again: two people gave different answers, and nobody may be paid twice by one of them.
  * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node
  * continues on fail
@@ -141,9 +140,13 @@ function namedReferences(
 			return each === null || each === undefined ? [] : [each];
 		});
 	});
-	const references = lines
-		.map((line) => requiredReference(line, field))
-		.map((reference) => ({ reference, key: keyOf(reference) }));
+	const references = lines.map((line) => {
+		// An expression can give objects: `{ reference, sentAt }`.
+		const sentAt = property(line, 'sentAt');
+		const isOfSending = typeof sentAt === 'string' && !isAbsent(sentAt);
+		const reference = requiredReference(isOfSending ? property(line, 'reference') : line, field);
+		return { reference, key: keyOf(reference), ...(isOfSending && { sentAt }) };
+	});
 	return [...new Map(references.map((each) => [each.key, each])).values()];
 }
 
