@@ -24,29 +24,35 @@ const filesOf: Readonly<Record<string, Readonly<Record<string, readonly string[]
 	'payments-of-a-period.json': { 'One row for each payment': ['common.cjs', 'period-page.cjs'] },
 };
 
-/** The answer of a person whose references each field of a node that settles has. */
-const answers: Readonly<Record<string, string>> = {
-	wasPaid: 'It was paid',
-	wasNotPaid: 'It was not paid',
+/** The answer of a person whose references each field of a node that settles has, and the form in which it has them. */
+const answers: Readonly<Record<string, { said: string; form: string }>> = {
+	wasPaid: { said: 'It was paid', form: 'map(({ reference }) => reference)' },
+	wasNotPaid: {
+		said: 'It was not paid',
+		form: 'map(({ reference, updatedAt }) => ({ reference, sentAt: new Date(updatedAt).toISOString() }))',
+	},
 };
 
 /**
  * The expression that names the references with an answer, of those that `settling.cjs` lets record. An expression ends
  * at two closing braces, so the function must not have them.
  */
-function settledAs(answer: string): string {
+function settledAs({ said, form }: { said: string; form: string }): string {
 	const [, recorded = ''] = /^const whyNotRecorded = (.*);\n$/ms.exec(read('settling.cjs')) ?? [];
 	if (recorded === '' || recorded.includes('}}'))
 		throw new Error('settling.cjs cannot stand in an expression');
+	// A register can have several rows of a reference: any of them names the payment that the page showed as unknown.
 	const references = [
-		"Object.entries($('Ask').last().json)",
-		`filter(([, answer]) => answer === '${answer}')`,
-		'map(([field]) => decodeURIComponent(field))',
-		"filter((reference) => !whyNotRecorded(reference, $('Ask').last().json, $('Payments').all().map(({ json }) => json)))",
-		"join('\\n')",
+		'payments',
+		"filter(({ outcome }) => outcome === 'unknown')",
+		'filter(({ reference }, index, all) => all.findIndex((row) => row.reference === reference) === index)',
+		`filter(({ reference }) => answers[encodeURIComponent(reference)] === '${said}')`,
+		'filter(({ reference }) => !whyNotRecorded(reference, answers, payments))',
+		form,
 	].join('.');
 	const isAsked = "$('What is open').isExecuted && $('Ask').last().json.user?.id";
-	return `={{ ${isAsked} ? ((whyNotRecorded) => ${references})(${recorded}) : '' }}`;
+	const given = "$('Ask').last().json, $('Payments').all().map(({ json }) => json)";
+	return `={{ ${isAsked} ? ((whyNotRecorded, answers, payments) => ${references})(${recorded}, ${given}) : [] }}`;
 }
 
 const Assigned = z.object({ name: z.string(), value: z.string() }).passthrough();

@@ -57,6 +57,7 @@ const linesOf = (row, index, rows) => {
 	// One that the register does not have as unknown was sent just now.
 	const known = register.get(row.reference) ?? row;
 	const settled = row.settledBy ? row : known;
+	const isOver = hasOutcome('notPaid')(settled) && /^(paid|unknown)$/.test(row.outcome);
 	const sentAt = minuteOf((hasOutcome('unknown')(known) && known.updatedAt) || Date.now());
 	return [
 		row.line && `Row ${row.line}`,
@@ -69,11 +70,11 @@ const linesOf = (row, index, rows) => {
 			: hasOutcome('notPaid')(row)
 				? likenessOf(row)
 				: []),
-		...(hasOutcome('unknown')(row) ? [`Sent ${sentAt}`, row.reference] : []),
+		...(hasOutcome('unknown')(row) ? [`Unknown since ${sentAt}`, row.reference] : []),
 		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,
 		settled.settledBy &&
-			`Recorded as ${hasOutcome('paid')(settled) ? 'paid' : 'not paid'} by ${settled.settledBy} at ${settledAt(settled)}`,
+			`${isOver ? 'First recorded' : 'Recorded'} as ${hasOutcome('paid')(settled) ? 'paid' : 'not paid'} by ${settled.settledBy} at ${settledAt(settled)}`,
 		wallet && `Wallet ${wallet}`,
 		row.phone && `Telephone ${row.phone}`,
 		isOfOther({ workflow }) && `By ${workflow}`,

@@ -14,12 +14,13 @@ if (isSettling) {
 		const transaction = { fieldType: 'text', fieldName: `tx ${name}`, fieldLabel };
 		return [radio(name, label, options, options[0]), transaction];
 	});
-	const codes = new Map(results.map((row) => [row.reference, row.code]));
+	const codeOf = (row) => (isUnusedAsSaid(row) ? 'settledNotPaid' : row.code);
+	const codes = new Map(results.map((row) => [row.reference, codeOf(row)]));
 	const [paid, notPaid, before] = ['settledPaid', 'settledNotPaid', 'paidBefore'].map((code) =>
 		rows.filter(({ reference }) => codes.get(reference) === code),
 	);
 	const refused = results
-		.filter(({ code }) => !/^(settled|paidBefore)/.test(code))
+		.filter((row) => !/^(settled|paidBefore)/.test(codeOf(row)))
 		.map(({ reference, message }) => ({ ...register.get(reference), reference, why: message }));
 	const mistyped = toAnswer
 		.map((row) => ({

@@ -19,11 +19,13 @@ const reasonOf = (row, old) => {
 	const first = isPaidAfterAll ? [`First recorded as not paid by ${old.settledBy}`] : [];
 	return [...first, ...changes.map(({ text }) => text)].join(' ');
 };
+// The node sends it again already, because somebody settled it there.
+const isUnusedAsSaid = (row) => row.code === 'ready' && saidOf(row) === 'It was not paid';
 // A list takes back neither that somebody was paid, nor that it is unknown. An answer that was refused changes nothing.
 const staysAsItIs = (row, old) => {
 	if (keepsReason(row, old) || hasOutcome('paid')(old)) return true;
 	if (!isSettling) return rank(old) > rank({ outcome: endOf(row) });
-	return !isContradicted(row) && !/^(settled|paidBefore)/.test(row.code);
+	return !isContradicted(row) && !isUnusedAsSaid(row) && !/^(settled|paidBefore)/.test(row.code);
 };
 const approverOf = (row, old) => {
 	if (isSettling || hasOutcome('alreadyPaid')(row)) return old.approvedBy;

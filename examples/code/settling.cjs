@@ -13,7 +13,8 @@ const whyNotRecorded = (reference, answers, payments) => {
 	if (answers[field] !== 'It was paid') return '"It was paid" was not chosen';
 	if (!/^\S{20,}$/.test(typed)) return `"${typed}" is no whole transaction`;
 	const owner = payments.find((row) => row.reference !== reference && isTyped(row.txHash));
-	if (owner) return `That is the transaction of ${owner.name || owner.reference}`;
+	if (owner)
+		return `That is the transaction of ${owner.name || 'another payment'} (${owner.reference})`;
 	const isTwice = Object.entries(answers).some(
 		([name, value]) => /^tx /.test(name) && name !== `tx ${field}` && isTyped(value),
 	);

@@ -389,7 +389,7 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	await payroll.approver.choose(bonus, 'Decline');
 	assert.match(
 		page,
-		/Abebe Kebede S-paid .* · Sent [-\d]+ \d\d:\d\d · salary-\S+ · Wallet etbw_S-paid/,
+		/Abebe Kebede S-paid .* · Unknown since [-\d]+ \d\d:\d\d · salary-\S+ · Wallet etbw_S-paid/,
 	);
 	const [, link = ''] = /\[(\S+)\] What is open/.exec(page) ?? [];
 	assert.match(await payroll.approver.open(link), /What is open/);
@@ -456,6 +456,16 @@ test('what was settled while a page waited stays settled, and its last page says
 		/hiwot@example.com recorded it as not paid, and owner@example.com as paid/,
 	);
 	await payroll.settle({ [free]: 'It was not paid' });
+	assert.equal((await register('W-free'))[0]?.['outcome'], 'notPaid');
+	// It is sent again, and fails again: an answer about this sending counts too.
+	faultFor(lab, new Map([['etbw_W-free', answer(500)]]));
+	await payroll.pay(csv('W-free,Abebe Kebede,,100'));
+	lab.sandbox.faults.clear();
+	assert.equal((await register('W-free'))[0]?.['outcome'], 'unknown');
+	assert.match(
+		await payroll.settle({ [free]: 'It was not paid' }),
+		/Recorded as not paid: 1 person/,
+	);
 	assert.equal((await register('W-free'))[0]?.['outcome'], 'notPaid');
 	const hash = `0x${'ab12'.repeat(16)}`;
 	const typed = { [paid]: 'It was paid', [`tx ${paid}`]: hash };
