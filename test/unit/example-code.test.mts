@@ -161,17 +161,22 @@ describe('the register after a payroll', () => {
 	});
 
 	test('what somebody settles is written with who did it, if nobody did before', () => {
-		const codes = ['settledPaid', 'settledNotPaid', 'paidBefore', 'notSettled', 'notSettled'];
+		const codes = [
+			...['settledPaid', 'settledNotPaid', 'paidBefore', 'notSettled', 'notSettled'],
+			// Somebody settled the last two in the node.
+			...['ready', 'ready'],
+		];
 		const open = codes.map((_, index) =>
 			registered(index + 1, 'unknown', { workflow: 'S (own)', settledBy: '' }),
 		);
 		const ended = codes.map((code, index) => ({
-			outcome: { settledNotPaid: 'ready', notSettled: 'unknown' }[code] ?? 'alreadyPaid',
+			outcome:
+				{ settledNotPaid: 'ready', ready: 'ready', notSettled: 'unknown' }[code] ?? 'alreadyPaid',
 			...{ code, mode: 'settle', reference: referenceOf(index + 1) },
 		}));
 		const said = codes.flatMap(
 			(_, index): Array<[string, string]> => [
-				[referenceOf(index + 1), [1, 4].includes(index) ? 'It was not paid' : 'It was paid'],
+				[referenceOf(index + 1), [1, 4, 5].includes(index) ? 'It was not paid' : 'It was paid'],
 				[`tx ${referenceOf(index + 1)}`, '0xfull'],
 			],
 		);
@@ -199,6 +204,7 @@ describe('the register after a payroll', () => {
 			{ id: 3, outcome: 'paid', amountEtb: 3000, txHash: undefined, settledBy: undefined },
 			// An answer that differs from an earlier one.
 			{ id: 4, outcome: 'unknown', amountEtb: undefined, settledBy: '' },
+			{ id: 6, outcome: 'notPaid', settledBy: 'second@example.com' },
 		]);
 		expect(rows.some((each) => each['isLeft'] === true)).toBe(false);
 	});
