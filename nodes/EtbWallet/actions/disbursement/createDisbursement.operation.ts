@@ -140,7 +140,7 @@ export const createDisbursementOperation: Operation = {
 		namedReferences(
 			'Was Not Paid',
 			'wasNotPaid',
-			'The next run with Mode on Pay sends them. An expression can say so once for each reference',
+			'The next run with Mode on Pay sends them. An expression can say so once for each reference, or once for each sending that it names',
 		),
 		{
 			...optionsField(options),
