@@ -257,6 +257,9 @@ describe('with Known People', () => {
 		[{ ...abebe, amountEtb: 5500 }, 'changed', ['changedAmount']],
 		[{ ...abebe, name: 'Abebe Bekele' }, 'changed', ['changedName']],
 		[{ ...abebe, phone: '0911000002' }, 'changed', ['changedPhone']],
+		// A telephone of another kind, and an extension.
+		[{ ...abebe, phone: '+49 30 1234567' }, 'changed', ['changedPhone']],
+		[{ ...abebe, phone: '123' }, 'same', []],
 		[{ employee: 'E2', name: 'sara tesfaye', amountEtb: 1 }, 'changed', ['changedAmount']],
 		[
 			{ ...people[1], amountEtb: 1, phone: '0911000003' },
