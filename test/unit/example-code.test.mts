@@ -233,6 +233,8 @@ describe('an answer of the page What is open', () => {
 		[{ 'r%201': 'Not known yet', 'tx r%201': own }, /not chosen/],
 		[{ 'r%201': paid, 'tx r%201': '0xab12…' }, /no whole transaction/],
 		[{ 'r%201': paid, 'tx r%201': other.toUpperCase() }, /transaction of Sara/],
+		[{ 'r%201': paid, 'tx r%201': other.slice(0, 24) }, /transaction of Sara/],
+		[{ 'r%201': paid, 'tx r%201': own.slice(0, 24) }, /shorter than all other/],
 		[{ 'r%201': paid, 'tx r%201': own, r3: paid, 'tx r3': own }, /for two payments/],
 	])('%j', (answers, why) => {
 		expect(whyNotRecorded('r 1', answers, payments)).toMatch(why);
