@@ -11,7 +11,7 @@
  * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one, and
  *   no confirmed *doubt*. A run reports `unknown`. A run that reserves it makes it so, before it sends.
  * - **In doubt**: all others with *sent*. A run reports `unknown`. Time alone makes it so, or its sender when no
- *   clear answer came in time, or two people who settle it differently.
+ *   clear answer came in time, or an expression that says *paid* after somebody said *not paid*.
  *
  * **A reservation** is the right to send: *sent* of the reference, and *busy* of its bucket with the number of
  * the present slot of time. It belongs to its run for `reservedForMs`. Other processes see its *busy* for at
@@ -38,9 +38,9 @@
  * the payment that was asked for is then reported as paid before, and nothing is sent. `docs/operating.md` has these limits.
  *
  * ***SettledNotPaid*** is written when a person settles a reference as not paid. From then on, an expression
- * cannot settle the reference as not paid a second time, unless it names the time of another sending: each such time
- * has a mark of its own. If an expression settles the reference as paid while it is unused, the two answers
- * differ: it is in doubt again, and the mark is removed.
+ * cannot settle the reference as not paid a second time, unless it names a time of sending that no answer named
+ * before: each such time has a mark of its own, ***settledNotPaidOf***, which stays. If an expression settles the
+ * reference as paid while it is unused, the two answers differ: it is in doubt again, and *settledNotPaid* is removed.
  */
 import { createHash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
@@ -55,7 +55,7 @@ interface Keyed {
 	key: string;
 }
 
-/** A reference that a person settles. `sentAt`: when the payment was sent that the answer is about, in any form. */
+/** A reference that a person settles. `sentAt`: when the payment was sent that the answer is about. It is compared as a text. */
 export interface Answered extends Keyed {
 	sentAt?: string;
 }
@@ -72,9 +72,9 @@ export type PaymentState = ReferenceState | 'otherPayment';
  * The result of settling one reference:
  * - a `ReferenceState`: nothing changed
  * - `settledPaid`, `settledNotPaid`: it was in doubt, and is now paid or unused
- * - `recordedPaid`: it was unused, and is now paid, although this node never sent it
+ * - `recordedPaid`: it was unused, and is now paid: this node did not send it, or it was refused or freed
  * - `settledBefore`: refused, because it was settled as not paid before
- * - `contradicted`: it was settled as not paid before, and now somebody says that it was paid, so it is in doubt again
+ * - `contradicted`: it was settled as not paid before, and now an expression says that it was paid, so it is in doubt again
  */
 export type Settled =
 	| ReferenceState

@@ -58,8 +58,9 @@ const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>
 /**
  * Records what a person found out about named references. Outside the editor, and by an expression anywhere,
  * *was not paid* counts once for each reference, or for each sending of it that the expression names: an execution
- * that runs again must not free what was sent since. In the same cases, *was paid* of a reference that was settled as not paid and is unused now makes it unknown
- * again: two people gave different answers, and nobody may be paid twice by one of them.
+ * that runs again must not free what was sent since. In the same cases, *was paid* of a reference that was settled
+ * as not paid and is unused now makes it unknown again: two people gave different answers, and nobody may be paid
+ * twice by one of them.
  * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node
  * continues on fail
  */
