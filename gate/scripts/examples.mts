@@ -201,7 +201,7 @@ export async function payrollThroughTheGate(): Promise<WorkflowFile> {
 						...ends.parameters,
 						errorMessage: replaced(
 							ends.parameters['errorMessage'],
-							/Unknown: ask the partner service[^]*$/,
+							/\{\{ \$input\.all\(\)\.some\([^]*$/,
 							'Unknown: ask the partner service, and settle it at the desk. Then run this workflow again.',
 						),
 					},
