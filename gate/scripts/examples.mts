@@ -53,7 +53,7 @@ function withoutThem(value: unknown, gone: Node[]): unknown {
 			(all, { name }) =>
 				all
 					.replaceAll(`$('${name}').isExecuted`, 'false')
-					.replaceAll(`all(() => $('${name}'))`, '[]'),
+					.replaceAll(`itemsOf(() => $('${name}'))`, '[]'),
 			text,
 		);
 	const text = JSON.stringify(value, (_, part: unknown) =>
