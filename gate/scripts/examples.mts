@@ -53,6 +53,7 @@ function withoutThem(value: unknown, gone: Node[]): unknown {
 			(all, { name }) =>
 				all
 					.replaceAll(`$('${name}').isExecuted`, 'false')
+					.replaceAll(`$('${name}').params`, '{ options: {} }')
 					.replaceAll(`itemsOf(() => $('${name}'))`, '[]'),
 			text,
 		);

@@ -2,13 +2,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import vm from 'node:vm';
-import { Linter } from 'eslint';
 import { Workflow, type NodeParameterValueType } from 'n8n-workflow';
 import { z } from 'zod';
 import { comparedFields } from '../../nodes/EtbWallet/list/compare.ts';
 import { optionalColumns, requiredColumns } from '../../nodes/EtbWallet/list/readList.ts';
 import { withCode } from '../../scripts/example-code.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
+import { messagesAboutNames } from '../support/code-names.mts';
 import { firstColumns } from '../support/people.mts';
 import { expectConnected } from './connected.mts';
 
@@ -56,20 +56,13 @@ test('all files are examples, and one of them is published by npm start', async 
 });
 
 test('each name in the code of the examples is defined, and used by a node', async () => {
-	const names = ['$', '$input', '$execution', '$runIndex', '$workflow', 'DateTime'];
-	const globals = Object.fromEntries(names.map((name) => [name, 'readonly' as const]));
 	const unused: Array<Set<string>> = [];
 	for (const file of files) {
 		for (const { parameters } of await placedNodes(file)) {
 			if (typeof parameters['jsCode'] !== 'string') continue;
-			const messages = new Linter().verify(parameters['jsCode'], {
-				languageOptions: { sourceType: 'commonjs', globals },
-				rules: { 'no-undef': 'error', 'no-unused-vars': ['error', { ignoreRestSiblings: true }] },
-			});
-			const ofRule = (rule: string): string[] =>
-				messages.filter(({ ruleId }) => ruleId !== rule).map(({ message }) => message);
-			expect(ofRule('no-unused-vars')).toEqual([]);
-			unused.push(new Set(ofRule('no-undef')));
+			const messages = messagesAboutNames(parameters['jsCode']);
+			expect(messages.undefined).toEqual([]);
+			unused.push(new Set(messages.unused));
 		}
 	}
 	const [first = new Set<string>(), ...others] = unused;
