@@ -135,11 +135,16 @@ const hasRemark =
 	(wanted) =>
 	({ remarks = [] }) =>
 		remarks.some(({ code }) => code === wanted);
-// The amount in ETB by which a list has more than a person was paid for the period, corrections included.
+// The amount in ETB by which a list has more than a person was paid for the period. A correction that is unknown may have
+// been paid, so it counts too.
 const unpaidOf = ({ person, period, paid, listedEtb = 0 }) => {
-	const isCorrection = (row) =>
-		row.person === person && row.period === period && /^correction/.test(row.purpose);
-	const corrections = registered.filter((row) => hasOutcome('paid')(row) && isCorrection(row));
+	const corrections = registered.filter(
+		(row) =>
+			row.person === person &&
+			row.period === period &&
+			/^correction/.test(row.purpose) &&
+			!hasOutcome('notPaid')(row),
+	);
 	return corrections.reduce((left, row) => left - amountOf(row), listedEtb - amountOf(paid ?? {}));
 };
 // People who have the name of another number, and its telephone, email or wallet too.

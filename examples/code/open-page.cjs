@@ -22,17 +22,11 @@ if (isSettling) {
 	const refused = results
 		.filter((row) => !/^(settled|paidBefore)/.test(codeOf(row)))
 		.map(({ reference, message }) => ({ ...register.get(reference), reference, why: message }));
-	const mistyped = toAnswer
-		.map((row) => ({
-			...row,
-			why: whyNotRecorded(
-				row.reference,
-				answer,
-				itemsOf(() => $('Payments')),
-			),
-		}))
+	const payments = itemsOf(() => $('Payments'));
+	const rejected = toAnswer
+		.map((row) => ({ ...row, why: whyNotRecorded(row.reference, answer, payments) }))
 		.filter(({ why }) => why);
-	const notRecorded = [...refused, ...mistyped].map(
+	const notRecorded = [...refused, ...rejected].map(
 		({ name = '', reference, why }) => `${name} (${reference}): ${why}`,
 	);
 	const isSaid = Object.values(answer).some((said) => options.indexOf(said) > 0);
@@ -41,7 +35,7 @@ if (isSettling) {
 		...[section('Recorded as paid', paid), section('Recorded as not paid', notPaid)],
 		section('Paid before, and it stays paid', before),
 		notRecorded.length > 0 &&
-			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.${mistyped.length > 0 ? ' Give the whole transaction of this payment, or none.' : ''}</h4>`,
+			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.${rejected.length > 0 ? ' Give the whole transaction of this payment, or none.' : ''}</h4>`,
 		paid.length + notPaid.length + notRecorded.length === 0 &&
 			`<h3>${unknown.length > 0 ? heading(`${why}. Still unknown`, unknown) : why}</h3>`,
 	];

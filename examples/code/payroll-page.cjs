@@ -75,7 +75,7 @@ const html = page(
 	noPersons(itemsOf(() => $('Check List')).filter(isNoPerson)),
 	asks && section(...paidPart),
 	asks &&
-		`<p>When this list is decided, ${formLink('etb-payments', 'Payments of a period')} shows who was paid, and ${formLink('etb-file-open', 'What is open')} who was not or is UNKNOWN: then ${listAgain.replace('Upload', 'upload')}. If nobody of this list is there, it was declined. Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it.</p>`,
+		`<p>When this list is decided, ${formLink('etb-payments', 'Payments of a period')} shows who was paid, and ${formLink('etb-file-open', 'What is open')} who was not or is UNKNOWN: then ${listAgain.replace('Upload', 'upload')}. If nobody of this list is there, it was declined, or not approved in time. Are you ${nameOf(upload.user)}? You uploaded this list, and cannot approve it.</p>`,
 );
 const why = error && `<p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`;
 const failed =

@@ -135,6 +135,9 @@ describe('the register after a payroll', () => {
 		for (const [payments, isLeft] of [
 			[[salary], true],
 			[[salary, registered(1, 'paid', correction)], false],
+			// Advice to pay the difference would be false: it may have been paid.
+			[[salary, registered(1, 'unknown', { ...correction, askedEtb: 600 })], false],
+			[[salary, registered(1, 'notPaid', { ...correction, askedEtb: 600 })], true],
 		] as const) {
 			const [row] = check([...payments]).rows;
 			const runs = { 'Check List': [[{ ...row }]], Payments: [[...payments]] };
