@@ -11,6 +11,7 @@ export default defineConfig(globalIgnores(['**/node_modules', 'dist', '.data']),
 	rules: {
 		'@typescript-eslint/consistent-type-imports': 'error',
 		'@typescript-eslint/switch-exhaustiveness-check': 'error',
+		'@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
 		eqeqeq: 'error',
 		'no-restricted-syntax': [
 			'error',

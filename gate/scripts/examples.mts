@@ -45,30 +45,24 @@ const Targets = z.record(
 	z.record(z.array(z.array(z.object({ node: z.string() }).passthrough()).nullable())),
 );
 
-/** A value whose texts do not ask for these nodes: as if they had never run, and without the lines that read from them. */
+/** A value whose texts do not ask for these nodes: as if they had never run. @throws when a text still asks for one */
 function withoutThem(value: unknown, gone: Node[]): unknown {
-	const asks = (line: string) => gone.some(({ name }) => line.includes(`$('${name}')`));
 	const neverRan = (text: string) =>
-		gone.reduce(
-			(all, { name }) =>
-				all
-					.replaceAll(`$('${name}').isExecuted`, 'false')
-					.replaceAll(`$('${name}').params`, '{ options: {} }')
-					.replaceAll(`itemsOf(() => $('${name}'))`, '[]'),
-			text,
-		);
+		gone.reduce((all, { name }) => {
+			const node = `\\$\\(['"]${name.replace(/\W/g, '\\$&')}['"]\\)`;
+			return all
+				.replaceAll(RegExp(`${node}\\.isExecuted`, 'g'), 'false')
+				.replaceAll(RegExp(`${node}\\.params`, 'g'), '{ options: {} }')
+				.replaceAll(RegExp(`itemsOf\\(\\(\\) => ${node}\\)`, 'g'), '[]');
+		}, text);
 	const text = JSON.stringify(value, (_, part: unknown) =>
-		typeof part === 'string' && part.includes('\n')
-			? part
-					.split('\n')
-					.filter((line) => !asks(neverRan(line)))
-					.map(neverRan)
-					.join('\n')
-			: typeof part === 'string'
-				? neverRan(part)
-				: part,
+		typeof part === 'string' ? neverRan(part) : part,
 	);
-	if (asks(text)) throw new Error(`Something still asks for a form that is gone: ${text}`);
+	const left = gone.find(({ name }) =>
+		[`$('${name}')`, `$(\\"${name}\\")`].some((asks) => text.includes(asks)),
+	);
+	if (left)
+		throw new Error(`Something still asks for the node ${left.name}, which is gone: ${text}`);
 	return JSON.parse(text);
 }
 

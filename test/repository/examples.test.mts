@@ -1,14 +1,13 @@
 /** Rules for the files of the examples that need no n8n. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import vm from 'node:vm';
 import { Workflow, type NodeParameterValueType } from 'n8n-workflow';
 import { z } from 'zod';
 import { comparedFields } from '../../nodes/EtbWallet/list/compare.ts';
 import { optionalColumns, requiredColumns } from '../../nodes/EtbWallet/list/readList.ts';
 import { withCode } from '../../scripts/example-code.mts';
+import { fileRow } from '../../examples/code/file-row.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
-import { messagesAboutNames } from '../support/code-names.mts';
 import { firstColumns } from '../support/people.mts';
 import { expectConnected } from './connected.mts';
 
@@ -53,20 +52,6 @@ test('all files are examples, and one of them is published by npm start', async 
 	expect(files).toContain(PUBLISHED_EXAMPLE);
 	const names = await Promise.all(files.map(async (file) => (await readExample(file)).name));
 	expect(new Set(names).size).toBe(names.length);
-});
-
-test('each name in the code of the examples is defined, and used by a node', async () => {
-	const unused: Array<Set<string>> = [];
-	for (const file of files) {
-		for (const { parameters } of await placedNodes(file)) {
-			if (typeof parameters['jsCode'] !== 'string') continue;
-			const messages = messagesAboutNames(parameters['jsCode']);
-			expect(messages.undefined).toEqual([]);
-			unused.push(new Set(messages.unused));
-		}
-	}
-	const [first = new Set<string>(), ...others] = unused;
-	expect([...first].filter((name) => others.every((each) => each.has(name)))).toEqual([]);
 });
 
 test('docs/examples.md describes every example, by the name of its file and of its workflow', async () => {
@@ -258,9 +243,7 @@ test('each table has the same columns in every workflow that makes it', async ()
 test('the files of the payrolls have each column of the register', async () => {
 	const own = tablesOf(await readExample('people-to-pay.json')).get('ETB payments') ?? [];
 	const read = new Set<string>();
-	const row = new Proxy({}, { get: (_row, name) => void read.add(String(name)) });
-	const code = readFileSync('examples/code/common.cjs', 'utf8');
-	z.function().parse(vm.runInNewContext(`${code}; fileRow`))(row);
+	fileRow(new Proxy({}, { get: (_row, name) => void read.add(String(name)) }));
 	// The cell of the amount is read of who was paid. The file has the number as people write it.
 	const notRead = ['person', 'amountEtb'];
 	const columns = own.map(({ name }) => name);

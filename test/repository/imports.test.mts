@@ -24,11 +24,13 @@ const shared = [...published, 'demo', 'sandbox', 'test/support'];
 const exceptions: Record<string, string[]> = {
 	sandbox: [],
 	demo: ['sandbox'],
-	'test/repository': [...shared, 'scripts'],
+	examples: ['nodes'],
+	'test/unit': [...shared, 'examples'],
+	'test/repository': [...shared, 'examples', 'scripts'],
 };
 
 test('each folder imports from itself and from what it may', () => {
-	const imports = importsIn('{bench,demo,sandbox,scripts,test}/**/*.mts');
+	const imports = importsIn('{bench,demo,examples,sandbox,scripts,test}/**/*.mts');
 	expect(imports.length).toBeGreaterThan(100);
 	const isForbidden = ({ file, imported }: (typeof imports)[number]): boolean => {
 		const folder = folderOf(file);

@@ -14,6 +14,8 @@ import {
 } from 'n8n-workflow';
 import { z } from 'zod';
 import { readExample, tablesOf } from '../../demo/examples.mts';
+import type { RegisterRow } from '../../examples/code/payment-row.mts';
+import { whyNotRecorded } from '../../examples/code/settling.mts';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import { latelyDays } from '../../nodes/EtbWallet/list/remarks.ts';
 
@@ -214,15 +216,9 @@ describe('the register after a payroll', () => {
 });
 
 describe('an answer of the page What is open', () => {
-	const code = readFileSync('examples/code/settling.cjs', 'utf8');
-	const whyNotRecorded = z
-		.function()
-		.args(z.string(), z.record(z.string()), z.array(z.record(z.unknown())))
-		.returns(z.string())
-		.parse(vm.runInNewContext(`${code}; whyNotRecorded`));
 	const [own, other] = [`0x${'a1'.repeat(32)}`, `0x${'b2'.repeat(32)}`];
 	const [paid, notPaid] = ['It was paid', 'It was not paid'];
-	const payments = [
+	const payments: RegisterRow[] = [
 		{ reference: 'r 1', outcome: 'unknown' },
 		{ reference: 'r2', name: 'Sara', txHash: other },
 	];

@@ -7,7 +7,6 @@ import { isSafeObjectProperty } from 'n8n-workflow';
 import { z } from 'zod';
 import { readGateWorkflow, schemaText } from '../../start/workflows.mts';
 import { mutations } from '../mistakes.mts';
-import { messagesAboutNames } from '../../../test/support/code-names.mts';
 import { mutated } from '../../../test/support/mutation.mts';
 import { expectConnected } from '../../../test/repository/connected.mts';
 
@@ -56,16 +55,6 @@ test.each([...globSync('gate/{workflows,examples}/*.json')])(
 		for (const { parameters } of toChoose) expect(parameters).not.toHaveProperty('workflowInputs');
 	},
 );
-
-test('each name in the code of the payroll is defined', () => {
-	const Nodes = z.object({ nodes: z.array(z.object({ parameters: z.record(z.unknown()) })) });
-	const text = readFileSync('gate/examples/payroll-through-the-gate.json', 'utf8');
-	const codes = Nodes.parse(JSON.parse(text)).nodes.flatMap(({ parameters: { jsCode } }) =>
-		typeof jsCode === 'string' ? [jsCode] : [],
-	);
-	expect(codes.flatMap((code) => messagesAboutNames(code).undefined)).toEqual([]);
-	expect(codes).not.toEqual([]);
-});
 
 test('gate/README.md names every file', () => {
 	const readme = readFileSync('gate/README.md', 'utf8');

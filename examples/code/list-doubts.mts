@@ -1,0 +1,89 @@
+/** The doubts about the rows of a list that will be paid, for the person who approves it. */
+import { isCorrection, type ListRun } from './list-run.mts';
+import { amountOf, hasRemark, likeOthers, type PaymentRow } from './payment-row.mts';
+import { registered } from './register.mts';
+import { countPeople, escapeHtml, namesWithNumbers, sum } from './text.mts';
+import { itemsOf } from './workflow.mts';
+
+interface Doubt {
+	rows: PaymentRow[];
+	/** A large doubt stands on top of the page, and makes Decline the first choice. */
+	isLarge: boolean;
+	/** HTML. */
+	text: string;
+}
+
+/** Whether an amount is at least double or half of the one before. */
+function isFarFrom(before: number, amount: number): boolean {
+	return before > 0 && (amount >= 2 * before || amount * 2 <= before);
+}
+
+/** Salaries that are far from the last one, or before the first one from that in the table of people. */
+function veryDifferent({ ready, purpose }: ListRun): PaymentRow[] {
+	if (purpose !== 'salary') return [];
+	const people = new Map(itemsOf(() => $('People')).map((row) => [row.person, row.amountEtb]));
+	return ready.filter(({ lastTime, person, amountEtb }) => {
+		const before = lastTime === undefined ? people.get(person) : amountOf(lastTime);
+		return isFarFrom(before ?? 0, amountEtb ?? 0);
+	});
+}
+
+function onTop(rows: PaymentRow[], run: ListRun, ofThese: string): string {
+	const persons = new Set(rows.map(({ person }) => person));
+	const others = run.paidForPeriod.filter(
+		(row) => row.purpose !== run.purpose && persons.has(row.person),
+	);
+	const hint = isCorrection(run) ? ' A correction is only the difference.' : '';
+	return `A second payment for ${escapeHtml(run.period)} to ${ofThese}? ${sum(rows)} ETB on top of ${sum(others)} ETB for another purpose.${hint}`;
+}
+
+/** The doubts about a list, the most important first. */
+export function doubtsAbout(run: ListRun): Doubt[] {
+	const { ready, register } = run;
+	const withRemark = (...code: Parameters<typeof hasRemark>) => ready.filter(hasRemark(...code));
+	// One person of many is a doubt about that person, and most of them are one about the list.
+	const isMost = ({ length }: PaymentRow[]): boolean => length * 2 >= ready.length;
+	const ofThese = ({ length }: PaymentRow[]): string => `${length} of ${countPeople(ready)}`;
+	const [otherUnknown, paidForPeriod] = [withRemark('otherUnknown'), withRemark('paidForPeriod')];
+	const [paidLately, changedName] = [withRemark('paidLately'), withRemark('changedName')];
+	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
+	const settled = ready.filter((row) => registered(register, row)?.settledBy);
+	const doubts: Doubt[] = [
+		{
+			rows: otherUnknown,
+			isLarge: true,
+			text: `UNKNOWN whether ${ofThese(otherUnknown)} got another payment, see below`,
+		},
+		{
+			rows: paidForPeriod,
+			isLarge: isMost(paidForPeriod),
+			text: onTop(paidForPeriod, run, ofThese(paidForPeriod)),
+		},
+		{
+			rows: paidLately,
+			isLarge: isMost(paidLately),
+			text: `Paid in the last 10 days: ${ofThese(paidLately)}. Are month and purpose right?`,
+		},
+		{
+			rows: twice,
+			isLarge: true,
+			text: `The same person under two numbers? ${namesWithNumbers(twice)}: see below`,
+		},
+		{
+			rows: different,
+			isLarge: true,
+			text: `Very different from before: ${namesWithNumbers(different)}. Is the amount right? See below`,
+		},
+		{
+			rows: changedName,
+			isLarge: false,
+			text: `Another name than before, see below: ${namesWithNumbers(changedName)}`,
+		},
+		{
+			rows: settled,
+			isLarge: false,
+			text: `Recorded as not paid before, see below by whom: ${namesWithNumbers(settled)}`,
+		},
+	];
+	return doubts.filter(({ rows }) => rows.length > 0);
+}

@@ -1,0 +1,218 @@
+/** The page of a list: the one that asks for approval, and the one at the end. */
+import { doubtsAbout } from './list-doubts.mts';
+import { isCorrection, type ListRun } from './list-run.mts';
+import {
+	columnsNotRead,
+	formLink,
+	heading,
+	noPersons,
+	page,
+	section,
+	uploadLink,
+	type Part,
+} from './page.mts';
+import {
+	hasOutcome,
+	hasRemark,
+	isNoPerson,
+	remarksOf,
+	type PaymentRow,
+	type RegisterRow,
+} from './payment-row.mts';
+import { registered, unpaidOf } from './register.mts';
+import { isLeft } from './register-changes.mts';
+import {
+	countPeople,
+	escapeHtml,
+	forWhat,
+	inWords,
+	localTime,
+	minuteOf,
+	namesWithNumbers,
+	sum,
+} from './text.mts';
+import { itemsOf, type User } from './workflow.mts';
+
+const nameOf = (user?: User): string =>
+	escapeHtml(user ? `${user.firstName} ${user.lastName} (${user.email})` : 'nobody');
+
+const fileAndUploader = ({ filename, uploadedBy }: ListRun): string =>
+	`${escapeHtml(filename)}, uploaded by ${nameOf(uploadedBy)}`;
+
+/** A title with its payments. */
+type Group = [title: string, rows: PaymentRow[]];
+
+/** The payments that the person who approves has to look at. A correction is judged by what was paid before. */
+function rowsToLookAt(run: ListRun): PaymentRow[] {
+	const { ready, register, period, paidForPeriod } = run;
+	const withPaidBefore = (row: PaymentRow): PaymentRow => {
+		const paidForIt = paidForPeriod.filter(({ person }) => person === row.person);
+		const text = `Paid for ${period} before: ${sum(paidForIt)} ETB.`;
+		return { ...row, remarks: [...(row.remarks ?? []), { code: 'paidForPeriod', text }] };
+	};
+	return (isCorrection(run) ? ready.map(withPaidBefore) : ready).filter(
+		(row) =>
+			remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0 ||
+			registered(register, row)?.settledBy,
+	);
+}
+
+/** People who are set up for such lists, or were paid last time, and are not in this list. */
+function absentPeople({ register, results, period, purpose }: ListRun): PaymentRow[] {
+	const known = register.rows.filter((row) => hasOutcome('paid')(row) && row.purpose === purpose);
+	const periodOf = (row: RegisterRow): string => row.period ?? '';
+	const earlier = known.filter((row) => periodOf(row) < period);
+	const last = earlier.map(periodOf).sort().at(-1);
+	const thisTime = known.filter((row) => row.period === period);
+	const persons = new Set([...results, ...thisTime].map(({ person }) => person));
+	const ofFile = itemsOf(() => $('People')).filter(({ payroll }) => payroll === 'file');
+	const expected = [
+		...(purpose === 'salary' ? ofFile : []),
+		...earlier.filter((row) => row.period === last),
+	].filter(({ person }) => person && !persons.has(person));
+	// Without an outcome, because the heading gives no sum of what was paid another time.
+	return [...new Map(expected.map((row) => [row.person, { ...row, outcome: undefined }])).values()];
+}
+
+function roundingPart({ ready }: ListRun): Part {
+	const rounded = ready.filter(({ listedEtb }) => listedEtb);
+	if (rounded.length === 0) return '';
+	const shown = rounded.slice(0, 5).map(({ name }) => escapeHtml(name));
+	const names = shown.join(', ') + (rounded.length > 5 ? `, ${rounded.length - 5} more` : '');
+	const difference = rounded.reduce(
+		(total, { listedEtb = 0, amountEtb }) => total + listedEtb - (amountEtb ?? 0),
+		0,
+	);
+	const change =
+		Math.abs(difference) < 0.005
+			? 'The sum stays the same.'
+			: `Rounding makes the sum ${Math.abs(difference).toFixed(2)} ETB ${difference < 0 ? 'larger' : 'smaller'}.`;
+	return `<p>Rounded amounts: ${rounded.length} (${names}). ${change}</p>`;
+}
+
+/** The advice for people who were paid less than the list has. A second correction needs a purpose of its own. */
+function tooLittlePart(run: ListRun, isEarlier: boolean): Part {
+	const { before, register, paidForPeriod, period, purpose } = run;
+	const tooLittle = before.filter((row) =>
+		isCorrection(run) ? hasRemark('changedAmount')(row) : unpaidOf(row, register) > 0.005,
+	);
+	if (tooLittle.length === 0 || purpose === 'correction-2') return '';
+	const persons = new Set(tooLittle.map(({ person }) => person));
+	const hasCorrection = paidForPeriod.some(
+		(row) => row.purpose === 'correction' && persons.has(row.person),
+	);
+	return `<p>${isEarlier ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? Upload the difference, with the purpose ${hasCorrection ? 'correction 2' : 'correction'}.</p>`;
+}
+
+/** The parts on top of the page that asks. */
+function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[]): Part[] {
+	const { ready, unknown, notPaid, purpose, period } = run;
+	const doubts = doubtsAbout(run);
+	return [
+		run.isSelfApproved &&
+			'<h4>Who uploaded this list tried to approve it. Somebody else has to.</h4>',
+		...doubts.map(({ isLarge, text }) => isLarge && `<h2><em>${text}</em></h2>`),
+		`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(inWords(purpose))}, ${escapeHtml(period)}</h2>`,
+		...doubts.map(({ isLarge, text }) => !isLarge && `<h4>${text}</h4>`),
+		unknown.length > 0 && `<h4>${heading('UNKNOWN, see below', unknown)}</h4>`,
+		notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
+		absent.length > 0 && `<h4>Not in this list, see below: ${countPeople(absent)}</h4>`,
+		`<p>${fileAndUploader(run)}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
+		section('Will be paid, look at these', toLookAt, run.register),
+		roundingPart(run),
+	];
+}
+
+/** The parts on top of the page at the end. */
+function resultParts(run: ListRun, headings: string[], uploadAgain: string): Part[] {
+	const { answers, decision, isPaying, notPaid, period, purpose, ready, register, rows } = run;
+	const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(answers.user)}`;
+	const unasked = ready.length > 0 ? 'not approved in time' : 'nothing to approve';
+	const stillUnpaid = decision === 'declined' ? [] : [...notPaid, ...ready];
+	// The rows of the period that another list left.
+	const own = new Set(rows.map(({ reference }) => reference));
+	const leftByOthers = register.rows.filter(
+		(row) => row.period === period && !hasOutcome('paid')(row) && !own.has(row.reference),
+	);
+	return [
+		`<h2>${[escapeHtml(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
+		`<p>${fileAndUploader(run)}, ${isPaying || decision ? decided : unasked}.</p>`,
+		run.unknown.length > 0 &&
+			`<p>Do not pay who is UNKNOWN another way. Ask the partner service, and record what it says in ${formLink('etb-file-open', 'What is open')}.</p>`,
+		stillUnpaid.some(hasOutcome('notPaid')) &&
+			'<p>Read below why somebody was not paid, and correct that first.</p>',
+		stillUnpaid.length > 0 && `<p>${uploadAgain}: it pays who was not paid.</p>`,
+		leftByOthers.length > 0 &&
+			`<p>Of other lists for ${escapeHtml(period)}, ${countPeople(leftByOthers)} not paid or UNKNOWN: see ${formLink('etb-file-open', 'What is open')}.</p>`,
+		// n8n does not show the page of an execution that ended red again.
+		rowsToWrite(run).some((row) => isLeft(row, run)) &&
+			`<p>This page opens once. Later see the published workflow ${formLink('etb-payments', 'Payments of a period')}.</p>`,
+	];
+}
+
+/** The rows that the run writes: none before the decision, and none of a list that nobody approved. */
+export const rowsToWrite = ({ asks, ready, isPaying, rows }: ListRun): RegisterRow[] =>
+	asks || (ready.length > 0 && !isPaying) ? [] : rows;
+
+/** The page of a list that could be checked. */
+export function listPage(run: ListRun) {
+	const { asks, before, decision, isPaying, notPaid, paid, period, purpose, ready, register } = run;
+	const toLookAt = rowsToLookAt(run);
+	const absent = absentPeople(run);
+	const lines = new Set(toLookAt.map(({ line }) => line));
+	const usual = ready.filter(({ line }) => !lines.has(line));
+	const paidGroup: Group = asks
+		? [toLookAt.length > 0 ? 'The others who will be paid' : 'Will be paid', usual]
+		: ['Paid', paid];
+	const isFilled = ([, rows]: Group): boolean => rows.length > 0;
+	const unknownGroups = [['UNKNOWN', run.unknown] satisfies Group].filter(isFilled);
+	const declinedTitle =
+		decision === 'declined' ? 'Declined' : 'Not paid, because nobody approved it';
+	const others: Group[] = [
+		[asks ? 'Will not be paid' : 'Not paid', isPaying ? [...notPaid, ...ready] : notPaid],
+		[declinedTitle, asks || isPaying ? [] : ready],
+		['Paid before, not again', before],
+		['Set up or paid last time, and not in this list', absent],
+	];
+	const otherGroups = others.filter(isFilled);
+	const headings = [...unknownGroups, paidGroup, ...otherGroups].map((group) => heading(...group));
+	const sections = (groups: Group[]) => groups.map((group) => section(...group, register));
+
+	const linkTo = (to: string, words: string) => uploadLink({ period: to, purpose }, words);
+	const due = localTime(Date.now())
+		.minus({ days: $('Check List').params.payDay - 1 })
+		.toFormat('yyyy-LL');
+	const isEarlier = period < due;
+	const wrongPeriod = `This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${linkTo(due, `Upload it for ${due}`)}`;
+	const meanwhile = before.filter(({ isPaidMeanwhile }) => isPaidMeanwhile);
+	return page(
+		isEarlier &&
+			(asks || paid.length === 0) &&
+			(ready.length > 0 ? `<h4>${wrongPeriod}</h4>` : `<h2><em>${wrongPeriod}</em></h2>`),
+		meanwhile.length > 0 &&
+			`<h4>Paid or settled as paid meanwhile: ${namesWithNumbers(meanwhile)}</h4>`,
+		...(asks
+			? questionParts(run, toLookAt, absent)
+			: resultParts(run, headings, linkTo(period, 'Upload the list again'))),
+		...sections(unknownGroups),
+		...(asks ? [] : sections([paidGroup])),
+		...sections(otherGroups),
+		notPaid.some(({ code }) => code === 'aboveMaximum') &&
+			'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
+		tooLittlePart(run, isEarlier),
+		columnsNotRead(run.notRead),
+		noPersons(itemsOf(() => $('Check List')).filter(isNoPerson)),
+		...(asks ? sections([paidGroup]) : []),
+		asks &&
+			`<p>When this list is decided, ${formLink('etb-payments', 'Payments of a period')} shows who was paid, and ${formLink('etb-file-open', 'What is open')} who was not or is UNKNOWN: then ${linkTo(period, 'upload the list again')}. If nobody of this list is there, it was declined, or not approved in time. Are you ${nameOf(run.uploadedBy)}? You uploaded this list, and cannot approve it.</p>`,
+	);
+}
+
+/** The page of a list that cannot be used as a whole. */
+export function failedListPage({ error, period, purpose }: ListRun) {
+	return page(
+		'<h2>The list cannot be used: nothing was sent</h2>',
+		`<p>${escapeHtml(error?.message)}. ${escapeHtml(error?.remedy)}</p>`,
+		`<p>${uploadLink({ period, purpose }, 'Upload the list again')}</p>`,
+	);
+}

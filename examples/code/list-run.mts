@@ -1,0 +1,66 @@
+/** A run of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
+import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import type { PayrollRun } from './payroll-run.mts';
+import { registerRows } from './register-changes.mts';
+import { itemsOf, type CheckedItem, type User } from './workflow.mts';
+
+export interface ListRun extends PayrollRun {
+	uploadedBy?: User;
+	filename: string;
+	/** The purpose in the words of the form, and the period. */
+	purpose: string;
+	period: string;
+	/** The reason why the list as a whole cannot be used. */
+	error: CheckedItem['error'];
+	notRead: string[];
+	decision: 'approved' | 'declined' | undefined;
+	isPaying: boolean;
+	/** Whether the person who uploaded the list tried to approve it. */
+	isSelfApproved: boolean;
+	/** Whether the page asks for approval. */
+	asks: boolean;
+	ready: PaymentRow[];
+	unknown: PaymentRow[];
+	notPaid: PaymentRow[];
+	/** Those who were paid before. */
+	before: PaymentRow[];
+	/** Those who were paid by this run. */
+	paid: PaymentRow[];
+	/** The rows of the register for the results. */
+	rows: RegisterRow[];
+	/** The payments of the period, for any purpose. */
+	paidForPeriod: RegisterRow[];
+}
+
+export function listRun(run: PayrollRun): ListRun {
+	const [upload] = itemsOf(() => $('Upload a list'));
+	const [checked] = itemsOf(() => $('Check List'));
+	const { answers, register, results, sent } = run;
+	const ended = (...outcome: Parameters<typeof hasOutcome>) =>
+		results.filter(hasOutcome(...outcome));
+	const [first = {}] = results;
+	const period = first.period ?? upload?.period ?? '';
+	const isApproved = answers.decision?.startsWith('Approve') === true;
+	const isDeclined = answers.decision?.startsWith('Decline') === true;
+	const isSelfApproved = isApproved && answers.user?.id === upload?.user?.id;
+	const ready = ended('ready');
+	const isPaying = sent.size > 0;
+	return {
+		...{ ...run, period, isPaying, isSelfApproved, ready },
+		uploadedBy: upload?.user,
+		filename: upload?.list?.filename ?? '',
+		purpose: first.purpose ?? upload?.purpose ?? '',
+		error: checked?.error,
+		notRead: first.notRead ?? [],
+		decision: isApproved ? 'approved' : isDeclined ? 'declined' : undefined,
+		asks: ready.length > 0 && !isPaying && (!$('Ask').isExecuted || isSelfApproved),
+		unknown: ended('unknown'),
+		notPaid: ended('notPaid'),
+		before: ended('alreadyPaid'),
+		paid: ended('paid'),
+		rows: registerRows(run),
+		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),
+	};
+}
+
+export const isCorrection = ({ purpose }: ListRun): boolean => purpose.startsWith('correction');

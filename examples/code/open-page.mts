@@ -1,0 +1,117 @@
+/** The page *What is open*, and after the answers the page of the rows that were recorded. */
+import { hasOutcome, whyNot, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import {
+	byPeriod,
+	formLink,
+	heading,
+	page,
+	radio,
+	section,
+	uploadLink,
+	type Part,
+} from './page.mts';
+import type { PayrollRun } from './payroll-run.mts';
+import { isUnusedAsSaid, itemsForWhatNext, registerRows } from './register-changes.mts';
+import { choices, fieldOf, transactionFieldOf, whyNotRecorded } from './settling.mts';
+import { countPeople, escapeHtml, forWhat, sum } from './text.mts';
+import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
+
+/** The two fields for the answer about a payment. */
+function questionsAbout(row: RegisterRow) {
+	const reference = row.reference ?? '';
+	const label = `${row.name ?? row.userId}, ${sum([row])} ETB (${reference})`;
+	return [
+		radio(fieldOf(reference), label, Object.values(choices), choices.notKnown),
+		{
+			fieldType: 'text',
+			fieldName: transactionFieldOf(reference),
+			fieldLabel: 'Its whole transaction, if the service named it',
+		},
+	];
+}
+
+/** The parts about the answers: the payments that were recorded, and the reasons why others were not. */
+function recordedParts(
+	rows: RegisterRow[],
+	toAnswer: RegisterRow[],
+	unknown: RegisterRow[],
+	run: PayrollRun,
+): Part[] {
+	const { answers, register, results } = run;
+	const codeOf = (row: PaymentRow) => (isUnusedAsSaid(row, run) ? 'settledNotPaid' : row.code);
+	const codes = new Map(results.map((row) => [row.reference, codeOf(row)]));
+	const endedAs = (code: string): RegisterRow[] =>
+		rows.filter(({ reference }) => codes.get(reference) === code);
+	const [paid, notPaid, before] = [
+		endedAs('settledPaid'),
+		endedAs('settledNotPaid'),
+		endedAs('paidBefore'),
+	];
+	const refused = results
+		.filter((row) => !['settledPaid', 'settledNotPaid', 'paidBefore'].includes(codeOf(row) ?? ''))
+		.map(({ reference, message }) => {
+			const { name } = register.byReference.get(reference ?? '') ?? {};
+			return { name, reference, why: message };
+		});
+	const payments = itemsOf(() => $('Payments'));
+	const rejected = toAnswer
+		.map(({ name, reference }) => ({
+			name,
+			reference,
+			why: whyNotRecorded(reference ?? '', answers, payments),
+		}))
+		.filter(({ why }) => why !== '');
+	const notRecorded = [...refused, ...rejected].map(
+		({ name, reference, why }) => `${name ?? ''} (${reference}): ${why}`,
+	);
+	const given = Object.values(answers);
+	const isSaid = given.includes(choices.paid) || given.includes(choices.notPaid);
+	const [first = {}] = itemsOf(() => $('Pay salaries'));
+	const why = isSaid ? whyNot(first) : 'Nothing was recorded';
+	return [
+		section('Recorded as paid', paid, register),
+		section('Recorded as not paid', notPaid, register),
+		section('Paid before, and it stays paid', before, register),
+		notRecorded.length > 0 &&
+			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.${rejected.length > 0 ? ' Give the whole transaction of this payment, or none.' : ''}</h4>`,
+		paid.length + notPaid.length + notRecorded.length === 0 &&
+			`<h3>${unknown.length > 0 ? heading(`${why}. Still unknown`, unknown) : why}</h3>`,
+	];
+}
+
+/** The items of the Code node of a payroll in which somebody opened *What is open*. */
+export function openPageItems(run: PayrollRun) {
+	const rows = registerRows(run);
+	const changed = new Map(rows.map((row) => [row.reference, row]));
+	const now = run.register.rows.map((row) => changed.get(row.reference) ?? row);
+	const unknown = now.filter(hasOutcome('unknown'));
+	const elsewhere = unknown.filter(isOfOtherWorkflow);
+	const toAnswer = unknown.filter((row) => !isOfOtherWorkflow(row) && row.reference);
+	const isFirst = $runIndex === 0;
+	const { path } = $('What is open').params.options;
+	const hasList = path === 'etb-file-open'; // The monthly payroll has no list.
+	const otherPath = hasList ? 'etb-payroll-open' : 'etb-file-open';
+	const left: Part[] = [
+		isFirst &&
+			toAnswer.length > 0 &&
+			'<h4>UNKNOWN: it may have been paid, also where a reason says that it failed. Ask the partner service, with wallet, amount and time. Until you know, leave <i>Not known yet</i>.</h4>',
+		toAnswer.length + elsewhere.length === 0 && '<p>Nothing more is to be recorded.</p>',
+		elsewhere.length > 0 &&
+			`<h4>UNKNOWN, sent by another workflow: ${countPeople(elsewhere)}. Each row names the workflow. Record the answer there: if it is the other payroll, on ${formLink(otherPath, 'its page What is open')}, else in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again.</h4>`,
+	];
+	const openAgain =
+		!isFirst && toAnswer.length > 0 && `<p>To record more: ${formLink(path, 'What is open')}</p>`;
+	const unpaid = new Map(now.filter(hasOutcome('notPaid')).map((row) => [forWhat(row), row]));
+	const links = [...unpaid]
+		.filter(([, row]) => hasList && row.purpose)
+		.map(
+			([name, row]) => `<p>${uploadLink(row, `Upload the list of ${escapeHtml(name)} again`)}</p>`,
+		);
+	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
+	const recorded = isFirst ? [] : recordedParts(rows, toAnswer, unknown, run);
+	const shown = page(...recorded, ...left, openAgain, ...links, ...payments);
+	const fields = isFirst ? [shown, ...toAnswer.flatMap(questionsAbout)] : [shown];
+	// The second page has no button: its time runs out, and then nothing is asked any more.
+	const asked = $runIndex < 2 ? [{ asks: true, fields }] : [];
+	return [...asked, ...itemsForWhatNext(rows, run)];
+}

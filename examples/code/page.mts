@@ -1,0 +1,137 @@
+/** The parts of the pages: headings, tables of payments, links and questions. */
+import { forWhat, countPeople, escapeHtml, inWords, minuteOf, settledAt, sum } from './text.mts';
+import {
+	amountOf,
+	hasOutcome,
+	likenessOf,
+	remarksOf,
+	sureness,
+	whyNot,
+	type PaymentRow,
+	type RegisterRow,
+} from './payment-row.mts';
+import { registered, registerOf, type Register } from './register.mts';
+import { isOfOtherWorkflow } from './workflow.mts';
+
+/** A part of a page; empty or false for one that is left out. */
+export type Part = string | false;
+
+/** The lines below a name, in the order of the page. */
+function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Register): string[] {
+	const { amountEtb, name, paidAt, txHash, workflow }: RegisterRow = { ...row, ...row.paid };
+	const [reason, wallet] = [whyNot(row), row.toUserId || row.userId];
+	// A reason that is that of the row above stands there once.
+	const isRepeated = !hasOutcome('paid')(row) && reason !== '' && reason === whyNot(before ?? {});
+	// One that the register does not have as unknown was sent just now.
+	const known = registered(register, row) ?? row;
+	const sentAt = minuteOf((hasOutcome('unknown')(known) && known.updatedAt) || Date.now());
+	const remarks = hasOutcome('notPaid')(row) ? likenessOf(row) : [];
+	return [
+		row.line && `Row ${row.line}`,
+		isRepeated ? 'As above' : reason,
+		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
+		paidAt && minuteOf(paidAt),
+		txHash,
+		...(sureness(row) < 0 ? remarksOf(row, 'rounded') : remarks),
+		...(hasOutcome('unknown')(row) ? [`Unknown since ${sentAt}`, row.reference] : []),
+		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
+		row.approvedBy && `Approved by ${row.approvedBy}`,
+		settlingOf(row, row.settledBy ? row : known),
+		wallet && `Wallet ${wallet}`,
+		row.phone && `Telephone ${row.phone}`,
+		isOfOtherWorkflow({ workflow }) && `By ${workflow}`,
+	].flatMap((line) => line || []);
+}
+
+/** The words for an answer that a person gave; empty if nobody did. */
+function settlingOf({ outcome }: PaymentRow, settled: RegisterRow): string {
+	if (!settled.settledBy) return '';
+	const wasSentAgain =
+		hasOutcome('notPaid')(settled) && (outcome === 'paid' || outcome === 'unknown');
+	const what = hasOutcome('paid')(settled) ? 'paid' : 'not paid';
+	return `${wasSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settled.settledBy} at ${settledAt(settled)}`;
+}
+
+/** The title of some payments with their number and sum. */
+export function heading(title: string, rows: PaymentRow[]): string {
+	const without = rows.filter((row) => !amountOf(row)).length;
+	const more = without > 0 ? ` and ${without} whose amount is not shown` : '';
+	// People who are only set up have no outcome: nobody is paid there.
+	const total = without < rows.length && rows[0]?.outcome ? `, ${sum(rows)} ETB${more}` : '';
+	// A row of a list counts by itself: two people can have one number by mistake.
+	const persons = new Set(rows.map((row) => row.line || row.person || row.userId || row.reference));
+	const payments = persons.size < rows.length ? `${rows.length} payments to ` : '';
+	const text = `${escapeHtml(title)}: ${payments}${countPeople({ length: persons.size })}${total}`;
+	// Somebody has to do something for these, so they are red everywhere.
+	return /^(UNKNOWN|Not paid)/.test(title) ? `<em>${text}</em>` : text;
+}
+
+/** A heading with a table of its payments; empty if there is none. */
+export function section(title: string, rows: PaymentRow[], register = registerOf([])): string {
+	const line = (row: PaymentRow, index: number): string => {
+		const below = linesOf(row, rows[index - 1], register)
+			.join(' · ')
+			.replaceAll('. ·', ' ·');
+		return `<tr><td><b>${escapeHtml(row.name || row.reference)}</b> ${escapeHtml(row.employee)}<br>${escapeHtml(below)}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;
+	};
+	if (rows.length === 0) return '';
+	return `<h3>${heading(title, rows)}</h3><table>${rows.map(line).join('')}</table>`;
+}
+
+/**
+ * The parts of a page for each period and purpose.
+ * @param showPaid the form of those who were paid: not each of them has to stand on a page
+ */
+export function byPeriod(rows: PaymentRow[], register: Register, showPaid = section): string[] {
+	const names = [...new Set(rows.map(forWhat))].sort().reverse();
+	return names.flatMap((name) => {
+		const own = rows.filter((row) => forWhat(row) === name);
+		return [
+			`<h2>${escapeHtml(name)}</h2>`,
+			section('UNKNOWN', own.filter(hasOutcome('unknown')), register),
+			section('Not paid', own.filter(hasOutcome('notPaid')), register),
+			showPaid('Paid', own.filter(hasOutcome('paid')), register),
+		];
+	});
+}
+
+export const noPersons = (rows: PaymentRow[]): Part => {
+	const seen = rows.map(({ line, name, employee }) => `${line} ${name || employee || ''}`);
+	return seen.length > 0 && `<p>Rows that are no person: ${escapeHtml(seen.join(', '))}.</p>`;
+};
+
+export const columnsNotRead = (names: string[]): Part =>
+	names.length > 0 && `<p>Columns that were not read: ${escapeHtml(names.join(', '))}.</p>`;
+
+/** The field of a form that shows a page. A transaction is a `code`, which the style shortens. */
+export function page(...parts: Part[]) {
+	const shown = parts.filter(Boolean).join('');
+	const zone = /\d\d:\d\d\b/.test(shown) ? '<p>Times are those of Addis Ababa.</p>' : '';
+	const html = shown.replace(/\b0x\w{20,}/g, '<code>$&</code>') + zone;
+	return { fieldType: 'html', elementName: 'page', html };
+}
+
+/** A link to a form of n8n. @param words HTML */
+export function formLink(path: string, words: string): string {
+	const [n8n] = $execution.resumeFormUrl.split('/form-waiting/');
+	return `<a href="${n8n}/form/${path}" target="_blank">${words}</a>`;
+}
+
+/** A link to the form of *Pay salaries from a file*, filled in. @param words HTML */
+export const uploadLink = ({ period, purpose }: RegisterRow, words: string): string =>
+	formLink(`etb-file?period=${period}&purpose=${encodeURIComponent(inWords(purpose))}`, words);
+
+/** The field of a form with one choice. */
+export const radio = (
+	fieldName: string,
+	fieldLabel: string,
+	options: string[],
+	defaultValue = '',
+) => ({
+	fieldType: 'radio',
+	requiredField: true,
+	fieldName,
+	fieldLabel,
+	defaultValue,
+	fieldOptions: { values: options.map((option) => ({ option })) },
+});

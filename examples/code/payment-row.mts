@@ -1,0 +1,120 @@
+/** The rows that the pages show and the register keeps, and questions about one row. Amounts are in ETB. */
+import type { Code, Outcome } from '../../nodes/EtbWallet/disbursement/codes.ts';
+import type { CheckedRow } from '../../nodes/EtbWallet/list/checkList.ts';
+import type { Remark, RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
+
+/** The columns of a data table. n8n gives null for an empty cell. */
+type Columns<Values> = { [Name in keyof Values]?: Values[Name] | null };
+
+/** A row of the table *ETB payments*, the register. */
+export type RegisterRow = Columns<{
+	id: number;
+	reference: string;
+	purpose: string;
+	period: string;
+	/** The employee number in the form that is compared. */
+	person: string;
+	employee: string;
+	name: string;
+	phone: string;
+	/** The wallet. */
+	userId: string;
+	outcome: Outcome;
+	reason: string;
+	/** The amount that was to be paid. */
+	askedEtb: number;
+	/** The amount that was paid. */
+	amountEtb: number;
+	paidAt: string;
+	txHash: string;
+	/** The workflow that sent it last, such as `Salaries (k3x9)`. */
+	workflow: string;
+	approvedBy: string;
+	settledBy: string;
+}> & {
+	/** Columns of n8n. */
+	createdAt?: string | Date | true;
+	updatedAt?: string | Date;
+};
+
+/** A row of the table *ETB people to pay*. */
+export type Person = Columns<{
+	person: string;
+	employee: string;
+	name: string;
+	email: string;
+	phone: string;
+	amountEtb: number;
+	payroll: string;
+	userId: string;
+}>;
+
+/**
+ * A payment as a page shows it: a row of *Check List*, with the result of the node that pays if it was sent, or a
+ * row of the register.
+ */
+export interface PaymentRow
+	extends RegisterRow,
+		Partial<Pick<CheckedRow, 'line' | 'status' | 'toUserId' | 'problem' | 'remarks' | 'notRead'>> {
+	/** The amount of the list before it was rounded, or beside `paid` the amount of the list. */
+	listedEtb?: number;
+	/** The row of this very payment, if it was paid before. */
+	paid?: RegisterRow;
+	/** The payment for the same purpose that was the last before this period. */
+	lastTime?: RegisterRow;
+	mode?: 'pay' | 'dryRun' | 'settle';
+	code?: Code;
+	message?: string;
+	remedy?: string;
+	/** The amount that was to be paid, if the service paid another one. */
+	requestedAmountEtb?: number;
+	/** The amount of the list, beside a payment that was sent with another one. */
+	inListEtb?: number;
+	/** Whether it was paid, or settled as paid, while the page of its list was open. */
+	isPaidMeanwhile?: boolean;
+	/** Whether outcome and reason are those of the register, which changed while the page was open. */
+	isAsNow?: boolean;
+}
+
+type Outcomes = Pick<RegisterRow, 'outcome'>;
+
+export const hasOutcome =
+	(wanted: Outcome) =>
+	({ outcome }: Outcomes): boolean =>
+		outcome === wanted;
+
+const outcomesBySureness = ['notPaid', 'unknown', 'paid'];
+/** A higher number is a surer outcome. It is negative for a payment that was not sent. */
+export const sureness = ({ outcome }: Outcomes): number =>
+	outcomesBySureness.indexOf(outcome ?? '');
+
+export const amountOf = ({ amountEtb, paid, askedEtb }: PaymentRow): number =>
+	Number(amountEtb ?? paid?.amountEtb ?? askedEtb ?? 0);
+
+export const hasRemark =
+	(wanted: RemarkCode) =>
+	({ remarks = [] }: Pick<PaymentRow, 'remarks'>): boolean =>
+		remarks.some(({ code }) => code === wanted);
+
+const textsOf = (remarks: Remark[]): string[] => remarks.map(({ text }) => text);
+
+export const remarksOf = ({ remarks = [] }: PaymentRow, ...without: RemarkCode[]): string[] =>
+	textsOf(remarks.filter(({ code }) => !without.includes(code)));
+
+const likenessCodes: RemarkCode[] = ['sameName', 'samePhone', 'sameWallet', 'sameEmail'];
+/** The remarks on what a person has in common with another employee number. */
+export const likenessOf = ({ remarks = [] }: PaymentRow): string[] =>
+	textsOf(remarks.filter(({ code }) => likenessCodes.includes(code)));
+
+/** People who have the name of another number, and its telephone, email or wallet too. */
+export const likeOthers = <Row extends PaymentRow>(rows: Row[]): Row[] =>
+	rows.filter((row) => likenessOf(row).length > 1);
+
+export const isNoPerson = (row: PaymentRow): boolean =>
+	row.status === 'noPerson' || hasRemark('total')(row);
+
+/** The reason why a row was not paid, or is unknown; empty if there is none. */
+export function whyNot({ outcome, problem, message, remedy, reason }: PaymentRow): string {
+	const told = outcome === 'notPaid' ? [message, remedy] : outcome === 'unknown' ? [message] : [];
+	return problem || reason || told.filter(Boolean).join('. ');
+}

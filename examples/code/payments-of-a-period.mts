@@ -1,0 +1,26 @@
+/** *One row for each payment* of `payments-of-a-period.json`. The first item has the page, and each has a row of the file. */
+import { fileRow } from './file-row.mts';
+import { hasOutcome } from './payment-row.mts';
+import { byPeriod, heading, page } from './page.mts';
+import { readRegister } from './register.mts';
+import { forWhat } from './text.mts';
+import { itemsOf } from './workflow.mts';
+
+const [asked] = itemsOf(() => $('Which period?'));
+const register = readRegister();
+// An n8n that does not know the login leaves the form open.
+const rows = register.rows.filter(
+	(row) => asked?.user?.id && (row.period || forWhat({})) === asked.period,
+);
+const paid = rows.filter(hasOutcome('paid'));
+const isMixed = new Set(paid.map(forWhat)).size > 1;
+const { html } = page(
+	rows.length === 0 && 'There is no payment of this period.',
+	isMixed && `<h2>${heading('Paid in all', paid)}</h2>`,
+	...byPeriod(rows, register),
+);
+const [first = {}, ...others] = rows;
+export const items = [
+	{ page: html, file: fileRow(first) },
+	...others.map((row) => ({ file: fileRow(row) })),
+].map((json) => ({ json }));

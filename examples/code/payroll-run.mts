@@ -1,0 +1,92 @@
+/** A run of a payroll: the results of its list, or of the answers on its page *What is open*. */
+import {
+	hasOutcome,
+	isNoPerson,
+	type PaymentRow,
+	type Person,
+	type RegisterRow,
+} from './payment-row.mts';
+import { readRegister, registered, registerOf, type Register } from './register.mts';
+import { itemsOf, type Answers, type CheckedItem } from './workflow.mts';
+
+export interface PayrollRun {
+	isSettling: boolean;
+	/** The last answers of the form *Ask*. */
+	answers: Answers;
+	register: Register;
+	/** The end of each row of the list, or of each reference that was settled. */
+	results: PaymentRow[];
+	/** The lines of the list that were sent. */
+	sent: ReadonlySet<PaymentRow['line']>;
+}
+
+/** Reads the run from the nodes of the workflow; undefined before a list was checked. */
+export function readRun(): PayrollRun | undefined {
+	const isSettling = $('What is open').isExecuted;
+	if (!isSettling && !$('Check List').isExecuted) return undefined;
+	const paying = itemsOf(() => $('Pay salaries'));
+	const register = readRegister();
+	const sent = new Set(paying.filter(({ mode }) => mode !== 'dryRun').map(({ line }) => line));
+	const settled = paying.filter(({ reference }) => reference);
+	return {
+		...{ isSettling, register, sent },
+		answers: itemsOf(() => $('Ask')).at(-1) ?? {},
+		results: isSettling ? settled : resultsOfList(register, sent),
+	};
+}
+
+function resultsOfList(register: Register, sent: PayrollRun['sent']): PaymentRow[] {
+	const rows = itemsOf(() => $('Check List')).filter((row) => !isNoPerson(row));
+	const payrolls = new Map(itemsOf(() => $('People')).map((one) => [one.person, one.payroll]));
+	const list = new Map(rows.map((row) => [row.line, startOf(row, payrolls.get(row.person))]));
+	// The second run pays. The first one has the rows that the second one did not get.
+	const paying = [...itemsOf(() => $('Pay salaries'), 0), ...itemsOf(() => $('Pay salaries'))];
+	for (const row of paying) {
+		const checked = list.get(row.line);
+		if (checked?.status === 'ready') list.set(row.line, { ...checked, ...row });
+	}
+	const before = registerOf(itemsOf(() => $('Payments')));
+	return [...list.values()].map((row) =>
+		asSent(sent.has(row.line) ? row : asNow(row, before, register), register),
+	);
+}
+
+/**
+ * A row of *Check List* before it was sent. A salary is paid by one payroll, and other purposes are paid from a file to
+ * everybody.
+ * @param payroll the payroll of the person in the table of people
+ */
+function startOf(row: CheckedItem, payroll: Person['payroll']): PaymentRow {
+	const hasList = itemsOf(() => $('Upload a list')).length > 0;
+	const isElsewhere = hasList && row.status === 'problem' && !row.toUserId && payroll !== 'file';
+	const problem = `The salary of this person is paid by the payroll ${payroll}`;
+	return {
+		...row,
+		...(isElsewhere && payroll && { problem }),
+		outcome: row.paid ? 'alreadyPaid' : 'notPaid',
+	};
+}
+
+/**
+ * A page can wait for a day. A row that was not sent after it is as the register has it by now: settled, or paid by
+ * another list.
+ */
+function asNow(row: PaymentRow, before: Register, register: Register): PaymentRow {
+	const now = registered(register, row);
+	if (now === undefined || (row.outcome !== 'ready' && row.outcome !== 'unknown')) return row;
+	const isChanged = now.updatedAt !== registered(before, row)?.updatedAt;
+	if (isChanged && hasOutcome('paid')(now))
+		return { ...row, outcome: 'alreadyPaid', paid: now, remarks: [], isPaidMeanwhile: true };
+	const isOther = hasOutcome('unknown')(now)
+		? row.outcome === 'ready'
+		: isChanged && row.outcome === 'unknown';
+	if (!isOther) return row;
+	return { ...row, outcome: now.outcome, message: now.reason ?? undefined, isAsNow: true };
+}
+
+/** A payment that is unknown since an earlier list keeps the amount of that list. */
+function asSent(row: PaymentRow, register: Register): PaymentRow {
+	const { outcome, askedEtb }: RegisterRow = registered(register, row) ?? {};
+	if (row.outcome !== 'unknown' || outcome !== 'unknown' || askedEtb === row.amountEtb) return row;
+	return { ...row, amountEtb: askedEtb, inListEtb: row.amountEtb ?? undefined };
+}

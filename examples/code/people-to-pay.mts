@@ -1,0 +1,80 @@
+/** *Page* of `people-to-pay.json`: the people who are new, changed, like somebody else, or cannot be used. */
+import { columnsNotRead, noPersons, page, radio, section, type Part } from './page.mts';
+import { hasRemark, isNoPerson, likeOthers } from './payment-row.mts';
+import { countPeople, escapeHtml, namesWithNumbers } from './text.mts';
+import { itemsOf, type CheckedItem } from './workflow.mts';
+
+const rows = $input.all().map(({ json }) => json);
+const [{ error = undefined, notRead = [] } = {}] = rows;
+const { payroll = '' } = itemsOf(() => $('Set up people'))[0] ?? {};
+const people = itemsOf(() => $('People'));
+const others = people.filter((person) => person.payroll !== payroll);
+
+const readyAs = (known: CheckedItem['known']): CheckedItem[] =>
+	rows.filter((row) => row.status === 'ready' && row.known === known);
+const [fresh, changedAnywhere, same] = [readyAs('new'), readyAs('changed'), readyAs('same')];
+const isElsewhere = (row: CheckedItem): boolean =>
+	others.some(({ person }) => person === row.person);
+const elsewhere = [...changedAnywhere, ...same].filter(isElsewhere);
+const changed = changedAnywhere.filter((row) => !isElsewhere(row));
+const problems = rows.filter((row) => row.status === 'problem' && !isNoPerson(row));
+const listed = new Set(rows.map(({ person }) => person));
+const left = people.filter((one) => one.payroll === payroll && !listed.has(one.person));
+const twice = likeOthers([...fresh, ...changed]);
+const renamed = changed.filter(hasRemark('changedName'));
+const namesakes = fresh.filter(hasRemark('sameName')).filter((row) => !twice.includes(row));
+
+const named = new Set(elsewhere.map(({ person }) => person));
+const ofNamed = others.filter(({ person }) => named.has(person));
+const payrolls = [...new Set(ofNamed.map((one) => one.payroll))].join(', ');
+const stays: Part =
+	elsewhere.length > 0 &&
+	`<h4>${escapeHtml(`Not changed, and not paid by ${payroll}: ${countPeople(elsewhere)}. They stay with ${payrolls}`)}</h4>`;
+const withoutNew = (row: CheckedItem): CheckedItem => ({
+	...row,
+	remarks: row.remarks?.filter(({ code }) => code !== 'new'),
+});
+const html = page(
+	error
+		? `<h2>The list cannot be used</h2><p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`
+		: `<h2>${countPeople(fresh)} new, ${changed.length} changed, ${same.length} as before${problems.length > 0 ? `, ${problems.length} cannot be used` : ''}</h2>`,
+	stays,
+	twice.length > 0 &&
+		`<h2><em>The same person under two numbers? ${namesWithNumbers(twice)}: see below</em></h2>`,
+	renamed.length > 0 &&
+		`<h4>Another name than before, see below: ${namesWithNumbers(renamed)}</h4>`,
+	namesakes.length > 0 &&
+		`<h4>New, with the name of another number, see below: ${namesWithNumbers(namesakes)}</h4>`,
+	section('Cannot be used', problems),
+	section(`Not changed: they stay with ${payrolls}`, elsewhere),
+	section('New: they get a wallet', fresh.map(withoutNew)),
+	section('Changed', changed),
+	section(`Not in this list: they stay in the table for ${payroll}`, error ? [] : left),
+	columnsNotRead(notRead),
+	noPersons(rows.filter(isNoPerson)),
+);
+
+const steps = [
+	fresh.length > 0 && `Set up ${countPeople(fresh)} for ${payroll}`,
+	changed.length > 0 && `Change ${countPeople(changed)}`,
+];
+const confirmed = steps.filter(Boolean).join(', ');
+const nothing = 'Change nothing';
+// The first choice is the easy one.
+const options = (twice.length > 0 ? [nothing, confirmed] : [confirmed, nothing]).filter(Boolean);
+const item = {
+	title: error ? 'Nobody can be set up' : 'Set up these people?',
+	page: html.html,
+	fields: [html, radio('decision', 'Your decision', options)],
+	confirmed,
+	changed: changed.map(({ person }) => person),
+	// For the page at the end.
+	stays: [
+		stays,
+		problems.length > 0 &&
+			`<h4>Cannot be used, nothing was done: ${namesWithNumbers(problems)}</h4>`,
+	]
+		.filter(Boolean)
+		.join(''),
+};
+export const items = [{ json: item }];

@@ -1,0 +1,55 @@
+/** The register: the table *ETB payments*. */
+import {
+	amountOf,
+	hasOutcome,
+	sureness,
+	type PaymentRow,
+	type RegisterRow,
+} from './payment-row.mts';
+import { itemsOf } from './workflow.mts';
+
+export interface Register {
+	/** For each reference the row with the surest outcome. */
+	byReference: ReadonlyMap<string, RegisterRow>;
+	/** All rows with that outcome, one for each transaction: two workflows at once can pay one reference. */
+	rows: RegisterRow[];
+}
+
+const keyOf = ({ reference, id }: RegisterRow): string => reference || String(id ?? '');
+
+export function registerOf(read: RegisterRow[]): Register {
+	const rows = read.filter(keyOf).sort((one, other) => sureness(one) - sureness(other));
+	const byReference = new Map(rows.map((row) => [keyOf(row), row]));
+	const surest = rows.filter((row) => row.outcome === byReference.get(keyOf(row))?.outcome);
+	const byTransaction = new Map(surest.map((row) => [`${keyOf(row)} ${row.txHash}`, row]));
+	return { byReference, rows: [...byTransaction.values()] };
+}
+
+/** The register as it was read last. */
+export function readRegister(): Register {
+	const now = itemsOf(() => $('Payments now'));
+	return registerOf(now.length > 0 ? now : itemsOf(() => $('Payments')));
+}
+
+export const registered = (
+	{ byReference }: Register,
+	{ reference }: Pick<PaymentRow, 'reference'>,
+): RegisterRow | undefined => byReference.get(reference ?? '');
+
+/**
+ * The amount in ETB by which a list has more than a person was paid for the period. A correction that is unknown may
+ * have been paid, so it counts too.
+ */
+export function unpaidOf(
+	{ person, period, paid = {}, listedEtb = 0 }: PaymentRow,
+	{ rows }: Register,
+): number {
+	const corrections = rows.filter(
+		(row) =>
+			row.person === person &&
+			row.period === period &&
+			/^correction/.test(row.purpose ?? '') &&
+			!hasOutcome('notPaid')(row),
+	);
+	return corrections.reduce((left, row) => left - amountOf(row), listedEtb - amountOf(paid));
+}

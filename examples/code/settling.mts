@@ -1,0 +1,85 @@
+/**
+ * The answers of the page *What is open*. `npm run examples` also writes `wasPaid` and `wasNotPaid` into the nodes
+ * that settle, so this file imports nothing but types.
+ */
+import type { RegisterRow } from './payment-row.mts';
+import type { Answers } from './workflow.mts';
+
+/** The choices for a payment that is unknown. */
+export const choices = {
+	notKnown: 'Not known yet',
+	paid: 'It was paid',
+	notPaid: 'It was not paid',
+};
+
+/** The names of the two fields of a payment. A reference can have signs that a name cannot have. */
+export const fieldOf = (reference: string): string => encodeURIComponent(reference);
+export const transactionFieldOf = (reference: string): string => `tx ${fieldOf(reference)}`;
+
+/** The answer about a payment; undefined if the page did not ask about it. */
+export const choiceFor = (answers: Answers, reference: string): unknown =>
+	answers[fieldOf(reference)];
+
+/** The transaction that a person typed; empty if there is none. */
+export function transactionFor(answers: Answers, reference: string): string {
+	const typed = answers[transactionFieldOf(reference)];
+	return typeof typed === 'string' ? typed.trim() : '';
+}
+
+/**
+ * The reason why an answer is not recorded; empty if it is recorded.
+ * @param payments the register as the page showed it
+ */
+export function whyNotRecorded(
+	reference: string,
+	answers: Answers,
+	payments: RegisterRow[],
+): string {
+	const typed = transactionFor(answers, reference);
+	if (typed === '') return '';
+	const choice = choiceFor(answers, reference);
+	if (choice === choices.notPaid) return 'You named its transaction, so it seems to be paid';
+	if (choice !== choices.paid) return `"${choices.paid}" was not chosen`;
+	if (!/^\S{20,}$/.test(typed)) return `"${typed}" is no whole transaction`;
+	// A beginning of another transaction is one that was cut off.
+	const isBegunBy = (transaction: string): boolean =>
+		transaction.trim().toLowerCase().startsWith(typed.toLowerCase());
+	const owner = payments.find((row) => row.reference !== reference && isBegunBy(row.txHash ?? ''));
+	if (owner)
+		return `That is the transaction of ${owner.name || 'another payment'} (${owner.reference})`;
+	const lengths = payments.map(({ txHash }) => (txHash ?? '').trim().length).filter(Boolean);
+	if (lengths.length > 0 && lengths.every((length) => typed.length < length))
+		return `"${typed}" is shorter than all other transactions`;
+	const isTwice = Object.entries(answers).some(
+		([name, value]) =>
+			name.startsWith('tx ') &&
+			name !== transactionFieldOf(reference) &&
+			isBegunBy(typeof value === 'string' ? value : ''),
+	);
+	return isTwice ? 'The same transaction was given for two payments' : '';
+}
+
+/**
+ * The unknown payments with an answer that is recorded. The register can have several rows of a reference: any of
+ * them names the payment that the page showed as unknown.
+ */
+const answeredWith = (choice: string, answers: Answers, payments: RegisterRow[]) => {
+	const unknown = payments.filter(({ outcome }) => outcome === 'unknown');
+	const byReference = new Map(unknown.map((row) => [row.reference ?? '', row]));
+	return [...byReference].filter(
+		([reference]) =>
+			choiceFor(answers, reference) === choice &&
+			whyNotRecorded(reference, answers, payments) === '',
+	);
+};
+
+/** The field *Was Paid* of the node that settles. */
+export const wasPaid = (answers: Answers, payments: RegisterRow[]) =>
+	answeredWith(choices.paid, answers, payments).map(([reference]) => reference);
+
+/** The field *Was Not Paid* of the node that settles: each payment with the time at which it was sent. */
+export const wasNotPaid = (answers: Answers, payments: RegisterRow[]) =>
+	answeredWith(choices.notPaid, answers, payments).map(([reference, { updatedAt }]) => ({
+		reference,
+		sentAt: updatedAt && new Date(updatedAt).toISOString(),
+	}));

@@ -1,0 +1,37 @@
+/** Values in the words of the pages and files. */
+import { amountOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
+
+export const escapeHtml = (value: string | number | null | undefined): string =>
+	String(value ?? '').replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+/** The sum of the amounts, such as 4,713.00. */
+export const sum = (rows: PaymentRow[]): string =>
+	rows
+		.reduce((total, row) => total + amountOf(row), 0)
+		.toFixed(2)
+		.replace(/\B(?=(\d{3})+\.)/g, ',');
+
+export const countPeople = ({ length }: { length: number }): string =>
+	`${length} ${length === 1 ? 'person' : 'people'}`;
+
+/** Names with numbers, for a page. */
+export const namesWithNumbers = (rows: PaymentRow[]): string =>
+	rows.map(({ name, employee }) => escapeHtml(`${name} (${employee})`)).join(', ');
+
+export const localTime = (time: string | number | Date) =>
+	DateTime.fromJSDate(new Date(time)).setZone('Africa/Addis_Ababa');
+
+/** The minute in Addis Ababa, such as 2026-10-25 09:00. */
+export const minuteOf = (time: string | number | Date): string =>
+	localTime(time).toFormat('yyyy-LL-dd HH:mm');
+
+/** The time of a settled row, which does not change any more. One that was settled just now is not read yet. */
+export const settledAt = ({ updatedAt }: RegisterRow): string => minuteOf(updatedAt || Date.now());
+
+/** The words of a purpose. References have hyphens where the words for people have blanks. */
+export const inWords = (purpose: string | null | undefined): string =>
+	(purpose ?? '').replaceAll('-', ' ');
+
+/** Period and purpose, such as `2026-10 salary`. */
+export const forWhat = ({ period, purpose }: RegisterRow): string =>
+	[period, inWords(purpose)].filter(Boolean).join(' ') || 'Other payments';
