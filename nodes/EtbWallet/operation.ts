@@ -16,7 +16,7 @@ import type { ParameterReader } from './parameters';
 /** One operation, as the editor offers it. */
 export interface Operation {
 	menuEntry: { name: string; value: string; action: string; description: string };
-	/** Shown when the operation is selected; `index.ts` adds the conditions for that. */
+	/** The fields that are shown when the operation is selected; `index.ts` adds the conditions for that. */
 	fields: INodeProperties[];
 	/** @returns output items in input order, each paired with its input item */
 	execute(
@@ -87,7 +87,7 @@ export function callForEachItem(requestFor: ItemRequest): Operation['execute'] {
 	};
 }
 
-/** The request for an item, or why a value of it cannot be used. */
+/** The request for an item, or the reason why a value of the item cannot be used. */
 type Prepared =
 	| { request: ServiceRequest; failure?: undefined }
 	| { request?: undefined; failure: ServiceFailure };

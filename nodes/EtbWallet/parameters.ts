@@ -5,7 +5,7 @@ import { hasExpression, isItemInExpressions, savedParameter } from '../shared/n8
 
 /**
  * Reads a parameter for an item; undefined for a parameter that n8n did not save.
- * @throws {Error} of an expression
+ * @throws {Error} the error of an expression
  */
 export type ParameterReader = (name: string, itemIndex: number) => unknown;
 
@@ -14,9 +14,9 @@ const itemField = /^=\{\{\s*\$json(?:\.([A-Za-z_]\w*)|\[(['"])([^'"\\]+)\2\])\s*
 
 /**
  * Makes the reader of a node's parameters. To read a parameter through n8n is the largest cost of an item:
- * 0.2 ms of CPU for each expression (measured). So a parameter without an expression is read once. A text or
- * number that an expression only takes from the item is taken from the item here. A dry run of 1,000 payments
- * then needs 0.11 s instead of 0.75 s.
+ * 0.2 ms of CPU for each expression (measured). So a parameter without an expression is read once. If an
+ * expression only names a field of the item, its text or number is read from the item directly. A dry run of
+ * 1,000 payments then needs 0.11 s instead of 0.75 s.
  */
 export function parameterReader(context: IExecuteFunctions): ParameterReader {
 	const items = context.getInputData();

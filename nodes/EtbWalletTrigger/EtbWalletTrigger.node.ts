@@ -34,7 +34,7 @@ export class EtbWalletTrigger implements INodeType {
 			dark: 'file:../EtbWallet/etbWallet.dark.svg',
 		},
 		group: ['trigger'],
-		// For a trigger of version 1 n8n evaluates an expression for each request.
+		// The version is 2, because for a trigger of version 1 n8n evaluates an expression at each request.
 		version: 2,
 		// The canvas has room for the name of one event only.
 		subtitle:
@@ -69,7 +69,7 @@ export class EtbWalletTrigger implements INodeType {
 				name: 'default',
 				httpMethod: 'POST',
 				...responseModeFromParameter,
-				// The answer goes to the service: it must not carry what the workflow made.
+				// The answer goes to the service, so it must not carry data of the workflow.
 				responseData: 'noData',
 				path: 'webhook',
 			},
@@ -139,7 +139,7 @@ export class EtbWalletTrigger implements INodeType {
 		},
 	};
 
-	/** Opens the trigger. Because this method exists, n8n calls `checkExists` of each published trigger when it starts. */
+	/** Opens the trigger. Because of this method, n8n calls `checkExists` of published triggers when it starts. */
 	trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
 		return Promise.resolve({ closeFunction: openTrigger(triggerKey(this)) });
 	}

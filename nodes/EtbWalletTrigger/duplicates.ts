@@ -1,4 +1,4 @@
-/** Whether an event was handled before: by the memory of this process, and by n8n's record. */
+/** Finds out whether an event was handled before, from the memory of this process and from n8n's record. */
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
 import { inTurn } from '../shared/inTurn';
 import { triggerKey, whenEnded } from './n8nTrigger';
@@ -26,8 +26,8 @@ const memoryKeyOf = (context: IExecuteFunctions | IWebhookFunctions, key: string
 const executing = new Set<string>();
 
 /**
- * Begins a delivery, unless this process knows its event. It waits for no execution: the service sends the
- * event again.
+ * Begins a delivery, unless this process knows its event. It does not wait for a running execution, because
+ * the service sends the event again.
  * @returns the state of a known event; otherwise the delivery, which has to be completed when n8n answers it
  */
 export function beginDelivery(
@@ -52,15 +52,15 @@ export function beginDelivery(
 
 /**
  * The items that this process output. n8n's "Retry On Fail" runs the trigger again with the same item if its
- * event has a field `error`: that is no duplicate.
+ * event has a field `error`, which is no duplicate.
  */
 const outputItems = new WeakSet<object>();
 
 /**
  * Records an event in n8n's database, which all processes share. An event is handled once. With
  * `answersWhenFinished` it is handled again if its execution failed or a crash ended it, and not if a person
- * stopped it. If the database fails, the event is handled: a workflow can find by the data that an event came
- * twice, but not that an event was lost.
+ * stopped it. If the database fails, the event is handled, because a workflow can see from the data that an
+ * event came twice, but cannot see that an event was lost.
  * @param item the item that carries the event
  * @returns whether this execution has to handle the event
  */
@@ -86,7 +86,8 @@ export async function recordIfNew(
 		}
 	};
 	const arrived = `arrived:${key}`;
-	// With `answersWhenFinished` an event has this second mark while its execution runs, and after a crash of it.
+	// With `answersWhenFinished` an event has this second mark while its execution runs, and still has it after
+	// a crash.
 	const unfinished = `unfinished:${key}`;
 	const marks = answersWhenFinished ? [arrived, unfinished] : [arrived];
 	const found = await tryToUpdate({ add: marks });
@@ -105,9 +106,9 @@ export async function recordIfNew(
 }
 
 /**
- * The number of marks that the record of a trigger keeps, the newest. n8n reads and writes all of them for
- * each event: 1,000 marks cost 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms (measured). This number is enough,
- * because after a restart the service sends only events in flight again.
+ * The largest number of marks that the record of a trigger keeps: the newest stay. n8n reads and writes all
+ * of them for each event: 1,000 marks cost 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms (measured). This number
+ * is enough, because after a restart the service sends only events in flight again.
  */
 const keptMarks = 2_000;
 
@@ -125,8 +126,8 @@ type MarkUpdate = Partial<Record<'add' | 'remove', string[]>>;
  * too, an update needs the workflow's lock. It runs without the lock if it cannot acquire it, for example
  * because of a Remove Duplicates node whose Scope is the workflow.
  * @param isShared whether other processes may update the marks too
- * @returns those of the marks to add that were there before. An empty set after a call that failed: the call
- * may have added them, and to handle an event twice is better than to lose it
+ * @returns those of `add` that were there before; an empty set if a call failed, because that call may have
+ * added them itself, and to handle an event twice is better than to lose it
  * @throws {Error} of the database, or because it did not answer in time
  */
 async function updateMarks(

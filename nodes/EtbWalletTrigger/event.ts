@@ -1,4 +1,6 @@
-/** The events of the service: their names and bodies, and the rule by which two are the same. */
+/**
+ * The events of the service: their names and bodies, and the rule by which two deliveries are the same event.
+ */
 import { createHash } from 'node:crypto';
 import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';
 import { isObject, property } from '../shared/unknownValues';
@@ -26,8 +28,8 @@ export const eventOptions: INodePropertyOptions[] = [
 export const allEvents = '*';
 
 /**
- * An event as the service sent it. The trigger relies on `event` alone: the service document (§6) shows no whole list of
- * fields.
+ * An event as the service sent it. The trigger relies on `event` alone, because the service document (§6)
+ * shows no complete list of fields.
  */
 export interface PartnerEvent extends IDataObject {
 	event: string;
@@ -74,9 +76,9 @@ const hashOf = (content: string | Buffer): string =>
 	createHash('sha256').update(content).digest('base64url').slice(0, 22);
 
 /**
- * Whether a body has a number that JSON.parse may make equal to another number: with an exponent, or with 16
- * characters or more, its point among them. Without escaped characters, every second part between quotation
- * marks is a text, which does not count.
+ * Whether a body has a number that JSON.parse may make equal to another number: one with an exponent, or with
+ * at least 16 characters, counting its point. Once escaped characters are removed, every second part between
+ * quotation marks is a text, which does not count.
  */
 function hasLongNumber(body: Buffer): boolean {
 	const parts = body.toString().replace(/\\./g, '').split('"');

@@ -15,9 +15,9 @@ import { operationError } from '../shared/n8n';
 import { isObject, property } from '../shared/unknownValues';
 
 /**
- * The moment of n8n's answer, from the parameter `acknowledge`. Since 2.35 n8n reads such a description
- * without its expression engine. Before 2.35, or if n8n removes this: an expression, which costs as much as
- * an execution.
+ * Takes the moment of n8n's answer from the parameter `acknowledge`. Since 2.35 n8n reads such a description
+ * without its expression engine. Before 2.35, or if n8n removes this, an expression takes its place, which
+ * costs as much as an execution.
  * Noticed by: `bench/events.mts`.
  */
 export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'> =
@@ -27,8 +27,8 @@ export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'
 
 /**
  * The id of the n8n project of the workflow, whose members see the workflow (2.38 and newer). Before 2.38, or
- * if n8n removes it: undefined, and an error to a person who publishes another workflow does not name this
- * one.
+ * if n8n removes it, it is undefined, and the error for a person who publishes another workflow does not name
+ * this one.
  * Noticed by: `test/live/n8n/trigger.live.mts`, "is refused with the reason, and with the name".
  */
 export function projectOf(context: IHookFunctions): string | undefined {
@@ -49,8 +49,8 @@ export function listeningError(node: INode, error: Error): Error {
 
 /**
  * Whether n8n activates a workflow that was published before, because n8n starts or this process takes the
- * lead. n8n calls a trigger with a method `trigger` in one of these modes. If n8n renames them: the URL is
- * set at each start, and a service that does not answer then leaves the workflow unpublished, with the
+ * lead. n8n then calls a trigger that has a method `trigger` in one of these modes. If n8n renames them, the
+ * URL is set at each start, and if the service does not answer then, the workflow stays unpublished, with the
  * reason.
  * Noticed by: `test/live/n8n/trigger.live.mts`, "a start of n8n calls the service for no workflow".
  */
@@ -67,8 +67,8 @@ const bodyTimeoutMs = 10_000;
 /**
  * The raw body. For a node of version 2 n8n reads JSON, text, forms and XML before it calls the node, and
  * keeps the bytes in `rawBody`. It leaves any other type to `readRawBody`, which never ends for a compressed
- * body that is cut off. The service document does not show the type of its events. If n8n removes `rawBody`:
- * an empty body, which no signature fits.
+ * body that is cut off. The service document does not show the type of its events. If n8n removes `rawBody`,
+ * the body is empty, and no signature fits it.
  * Noticed by: `test/live/n8n/trigger.live.mts`, which sends each kind of body.
  * @throws {Error} if the body cannot be read in time
  */
@@ -81,10 +81,10 @@ export async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer> {
 }
 
 /**
- * Calls back with the status of n8n's answer, from which alone a node learns in `webhook` how its execution
- * ended. n8n answers by `response.end`, even when the service has closed the connection and no event `finish`
- * comes. If `end` is missing: the call comes at once with a failure, so that only the record in n8n's
- * database finds duplicates.
+ * Calls back with the status of n8n's answer. In `webhook`, a node can learn only from this status how its
+ * execution ended. n8n answers by `response.end`, even when the service has closed the connection and no
+ * event `finish` comes. If `end` is missing, the call comes at once with a failure, so that only the record
+ * in n8n's database finds duplicates.
  * Noticed by: `test/engine/trigger.test.mts`, "an event whose workflow failed is new again".
  */
 export function whenAnswered(response: object, answered: (status: number) => void): void {
@@ -105,7 +105,7 @@ const keyField = 'etbWalletEvent';
 /**
  * An item that carries the key of its event. n8n keeps unknown fields of an item, also through its database
  * in queue mode, and calls `execute` of a trigger with the items that `webhook` returned. If n8n changes
- * either: only the memory of a process finds duplicates.
+ * either, only the memory of a process finds duplicates.
  * Noticed by: `test/live/n8n/trigger.live.mts` and `test/live/queue/queue-events.live.mts`, after restarts.
  */
 export const withEventKey = (item: INodeExecutionData, key: string): INodeExecutionData => ({
@@ -125,7 +125,7 @@ export function withoutEventKey(item: INodeExecutionData): {
 /**
  * Calls back when this execution ends, before n8n answers the request that waits for it (n8n-core's lifecycle
  * hooks). An execution that begins to wait, or that a person stopped, has not failed. An execution that ran
- * into a timeout has failed. If n8n changes the hooks: no call comes. With "When the Workflow Finishes", an
+ * into a timeout has failed. If n8n changes the hooks, no call comes. With "When the Workflow Finishes", an
  * event that another process handled, or that was handled before a restart, then starts the workflow again
  * when the service sends it again.
  * Noticed by: `test/live/n8n/trigger.live.mts`, "When the Workflow Finishes".
@@ -154,7 +154,7 @@ export function whenEnded(
 /**
  * Turns "Always Output Data" off for this execution: for a duplicate it would put an empty item on the first
  * output, and run the workflow. n8n reads the setting from the node of this execution after the node has run.
- * If n8n reads it elsewhere: with that setting on, a duplicate runs the workflow with an empty item.
+ * If n8n reads it elsewhere, then with that setting on a duplicate runs the workflow with an empty item.
  * Noticed by: `test/engine/trigger.test.mts`, "Always Output Data".
  */
 export function neverOutputEmptyItem(context: IExecuteFunctions): void {

@@ -6,9 +6,9 @@
  *   Otherwise the trigger becomes the holder, and the service gets its URL.
  * - A test begins: `listen`. The service gets the URL of the test, unless there is a holder.
  * - n8n starts, or this process takes the lead: `resume`, and `listen` if that returns false. The static data
- *   decide: see `StoredData`.
+ *   decide which: see `StoredData`.
  * - A workflow is unpublished, a test ends, or `listen` failed: `stopListening`. A trigger that holds the
- *   account with this URL is no holder any more. The service keeps the URL.
+ *   account with this URL stops being the holder. The service keeps the URL.
  */
 import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';
@@ -31,12 +31,12 @@ import { settingsOf } from './settings';
 /**
  * The time limit of a call with all its attempts, and of one attempt, in ms. n8n (2.40 and newer) publishes a
  * workflow in up to five tries, with pauses of 15 s in all, and gives up after 84 s with a reason of its own.
- * Within this limit, n8n shows the reason of the service.
+ * With this limit the reason of the service comes in time, and n8n shows it.
  */
 const setUrlMs = 10_000;
 const attemptMs = 8_000;
 
-/** A trigger that shall receive the events of an account. Each call of n8n describes it anew. */
+/** A trigger that shall receive the events of an account. Each call of n8n makes a new object. */
 interface Listener {
 	trigger: string;
 	/** The account, by `accountKeyOf`. */
@@ -50,7 +50,7 @@ interface Listener {
 
 /**
  * The static data of a trigger, which n8n stores with the workflow. `account` has one of three values. A
- * publication by a person first makes it `publicationPending`, whatever it was, and a test reads none of them.
+ * publication by a person first sets it to `publicationPending`, whatever it was. A test reads none of them.
  *
  * | `account` | meaning | `resume` at a start of n8n | `listen` at a start, if `resume` gives false |
  * | --- | --- | --- | --- |
@@ -59,8 +59,8 @@ interface Listener {
  * | `nothingStored` | never published, or unpublished | false | sets the URL, and stores nothing |
  *
  * - `listen` stores the key when the service accepts the URL.
- * - `listen` stores `publicationPending` while another trigger holds the account, unless the key of this account
- *   is stored.
+ * - `listen` stores `publicationPending` while another trigger holds the account, unless the key of this
+ *   account is stored.
  * - `stopListening` stores `nothingStored` if the trigger is the holder with this URL.
  */
 interface StoredData {
@@ -75,16 +75,21 @@ const nothingStored = undefined;
 
 const storedData = (context: IHookFunctions): StoredData => context.getWorkflowStaticData('node');
 
-/** The holders of this process, by trigger. They stay while n8n ends: a person can still publish then. */
+/**
+ * The holders of this process, by trigger. They stay while n8n shuts down, because a person can still publish
+ * then.
+ */
 const holders = new Map<string, Listener>();
 
 /**
- * The URL that the service accepted last, by account key, because the service shows no way to read it.
- * Undefined if it is not certain. This process does not know an account that is not here.
+ * The URL that the service accepted last, by account key, because the service shows no way to read it. The
+ * value is undefined if the URL is not certain. An account without a value is not known to this process.
  */
 const lastAcceptedUrls = new Map<string, string | undefined>();
 
-/** Recognises an account by its address and API key. A hash: n8n's database keeps it, see `resume`. */
+/**
+ * Identifies an account by address and API key. It is a hash, because n8n's database keeps it (see `resume`).
+ */
 const accountKeyOf = ({ url, apiKey }: Account): string =>
 	createHash('sha256').update(`${url.href} ${apiKey}`).digest('base64url').slice(0, 22);
 
@@ -106,7 +111,7 @@ function ownUrl(context: IHookFunctions): string {
 	return URL.canParse(url) ? new URL(url).href : url;
 }
 
-/** The holders of an account, or with the same credential, because a person may have replaced its API key. */
+/** The holders of the account, or of the same credential, because a person may have replaced its API key. */
 const holdersOf = ({ accountKey, credentialId }: Listener): Listener[] =>
 	[...holders.values()].filter(
 		(holder) => holder.accountKey === accountKey || holder.credentialId === credentialId,
@@ -130,8 +135,8 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 	const presentKey = await loadAccount(context).then(accountKeyOf, () => storedKey);
 	const own = listenerOf(context, presentKey);
 	if (presentKey !== storedKey || url !== own.url) return false;
-	// Other holders yield: no static data prove that the service accepted their URL, or another main process
-	// unpublished them.
+	// Other holders give way, because no static data prove that the service accepted their URL, or because
+	// another main process unpublished them.
 	for (const { trigger, workflow } of rivalsOf(own)) {
 		holders.delete(trigger);
 		context.logger.warn(
@@ -139,7 +144,7 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 		);
 	}
 	holders.set(own.trigger, own);
-	// A test, or a trigger that n8n started first, may have set its own URL. During its call no URL is
+	// A test, or a trigger that n8n started first, may have set its own URL. While its call runs, no URL is
 	// certain.
 	if (!lastAcceptedUrls.has(presentKey)) lastAcceptedUrls.set(presentKey, own.url);
 	return lastAcceptedUrls.get(presentKey) === own.url;
@@ -147,14 +152,14 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 
 /**
  * n8n calls it when a workflow is published, or a test begins. A published workflow receives the events of
- * the account. A test receives them only while no workflow of the account is published. Otherwise it listens
- * for what a person sends.
+ * the account. A test receives them only while no workflow of the account is published. Otherwise it gets
+ * only events that a person sends to its URL.
  * @throws {NodeOperationError} with the reason why the trigger does not listen
  */
 export async function listen(context: IHookFunctions): Promise<void> {
 	try {
 		const isTest = context.getMode() === 'manual';
-		// A publication that fails waits for a person, also when n8n starts.
+		// If publishing fails, it stays pending until a person publishes again, even if n8n starts anew.
 		if (!isTest && !isStarting(context)) storedData(context).account = publicationPending;
 		const account = await loadAccount(context);
 		const own = listenerOf(context, accountKeyOf(account));
@@ -167,9 +172,7 @@ export async function listen(context: IHookFunctions): Promise<void> {
 	}
 }
 
-/**
- * @throws {NodeOperationError | InvalidValueError} for what has to be corrected before the trigger can listen
- */
+/** @throws {NodeOperationError | InvalidValueError} for a setting that has to be corrected first */
 function refuseUnusableSettings(context: IHookFunctions, account: Account, own: Listener): void {
 	if (account.webhookSecret === '') {
 		throw operationError(
@@ -192,7 +195,7 @@ async function publish(context: IHookFunctions, account: Account, own: Listener)
 	const stored = storedData(context);
 	const [rival] = rivalsOf(own);
 	if (rival !== undefined) {
-		// A trigger that held the account before, and only failed to start, keeps it.
+		// A trigger that held the account before, and only failed to start, keeps the stored key.
 		if (stored.account !== own.accountKey) stored.account = publicationPending;
 		throw alreadyHeld(context, own, rival);
 	}

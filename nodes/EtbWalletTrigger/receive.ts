@@ -31,16 +31,17 @@ const closedAt = new Map<string, number>();
 
 /**
  * The time in ms for which a closed trigger refuses events. n8n ends within 30 s, or
- * N8N_GRACEFUL_SHUTDOWN_TIMEOUT. A process that runs for longer lost the lead to another process. It accepts
- * what it refused before, because the service sends an event for the third time after 150 s.
+ * N8N_GRACEFUL_SHUTDOWN_TIMEOUT. A process that runs for longer lost the lead to another process. After this
+ * time such a process accepts the refused events, because the service sends an event for the third time after
+ * 150 s.
  */
 const refusesForMs = 140_000;
 
 /**
- * Opens a trigger. n8n still accepts requests while it shuts down, but new executions may never run.
- * So a closed trigger answers 503, and the service sends the event again.
- * @returns the function by which n8n closes the trigger: n8n ends or unpublishes it, or another process takes
- * the lead
+ * Opens a trigger. n8n still accepts requests while it shuts down, but new executions may never run. So a
+ * closed trigger answers 503, and the service sends the event again.
+ * @returns the function that n8n calls to close the trigger: when n8n ends, when the trigger is unpublished,
+ * or when another process takes the lead
  */
 export function openTrigger(trigger: string): () => Promise<void> {
 	closedAt.delete(trigger);
@@ -88,7 +89,7 @@ function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IW
 
 function answerDirectly(context: IWebhookFunctions, answer: DirectAnswer): IWebhookResponseData {
 	const response = context.getResponseObject();
-	// n8n then does not wait for the rest of the body.
+	// With this header n8n does not wait for the rest of the body.
 	if (answer === directAnswers.unreadable) response.setHeader('Connection', 'close');
 	response.status(answer.status).json({ message: answer.message });
 	return { noWebhookResponse: true };
@@ -97,7 +98,7 @@ function answerDirectly(context: IWebhookFunctions, answer: DirectAnswer): IWebh
 /** The body of a request that the service signed. */
 async function signedBody(context: IWebhookFunctions): Promise<Buffer | DirectAnswer> {
 	const { headers } = context.getRequestObject();
-	// The headers come before the body, so a request without a signature costs only what n8n needs for it.
+	// The headers are checked before the body is read, so that a request without a signature costs little.
 	if (!hasSignature(headers)) return directAnswers.notSigned;
 	const body = await rawBodyOf(context).catch(() => undefined);
 	if (body === undefined) return directAnswers.unreadable;
@@ -110,7 +111,7 @@ async function signedBody(context: IWebhookFunctions): Promise<Buffer | DirectAn
 /**
  * The time in ms for which loaded secrets are used. To load a credential costs n8n as much as an execution,
  * and a flood of forged requests must not cause that for each request. A secret that a person changes or
- * deletes is accepted for this time.
+ * deletes is still accepted for this time.
  */
 const secretsUsedForMs = 1_000;
 
@@ -118,7 +119,7 @@ const secretsUsedForMs = 1_000;
 const loadedSecrets = new Map<string, { at: number; secrets: Promise<string[] | undefined> }>();
 
 /**
- * The secrets of a request's signature.
+ * The secrets that may sign a request.
  * @returns undefined when the credential cannot be read; n8n's log has the reason
  */
 async function secretsOf(context: IWebhookFunctions): Promise<string[] | undefined> {

@@ -50,6 +50,6 @@ const eventNames: ReadonlySet<unknown> = new Set([
 
 const isEvent = (name: unknown): name is string => eventNames.has(name);
 
-/** Whether a value may be an expression. n8n removes the `=` in fields that take none. */
+/** Whether a value may be an expression. n8n removes the `=` in fields that take no expressions. */
 const mayBeExpression = (value: unknown): boolean =>
 	[value].flat().some((text) => typeof text === 'string' && /^=|\{\{/.test(text));

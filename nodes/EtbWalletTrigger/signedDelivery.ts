@@ -12,8 +12,8 @@ export interface Delivery {
 const signatureHeader = 'x-webhook-signature';
 
 /**
- * The signature of a body. The service document does not show what exactly is signed. This function alone
- * decides it: the raw body, with the secret as UTF-8.
+ * The signature of a body. The service document does not show what exactly is signed. Only this function
+ * decides it: it signs the raw body, with the secret in UTF-8 as the key.
  */
 function digest({ body }: Delivery, secret: string): Buffer {
 	return createHmac('sha256', Buffer.from(secret, 'utf8')).update(body).digest();

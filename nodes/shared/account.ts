@@ -17,7 +17,7 @@ export interface Account {
 	apiKey: string;
 	/** Empty for a credential without a secret. */
 	webhookSecret: string;
-	/** The secret that is also accepted while a person replaces it. Empty if there is none. */
+	/** The old secret, which is still accepted while a person replaces it. Empty if there is none. */
 	previousWebhookSecret: string;
 	allowInsecureHttp: boolean;
 	/** The decrypted credential, for n8n's request helper. */
@@ -76,9 +76,9 @@ export const authenticationHeaders = ({ apiKey }: ICredentialDataDecryptedObject
 const trimmed = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 /**
- * Checks the secrets of the signatures, because no signature fits a secret with one wrong character. Quotes
- * around a secret, and what looks like a blank or a hyphen, are mistakes of copying. Any other visible
- * character is allowed, because the service document does not show the form of a secret.
+ * Checks the webhook secrets, because a secret with one wrong character fits no signature. Quotes around a
+ * secret, and characters that are invisible or look like a blank or a hyphen, are mistakes of copying. Any
+ * other visible character is allowed, because the service document does not show the form of a secret.
  * @throws {InvalidValueError}
  */
 export function refuseUnusableSecrets({ webhookSecret, previousWebhookSecret }: Account): void {
@@ -102,7 +102,7 @@ const isMistakenCharacter = (character: string): boolean =>
 	character !== '-' &&
 	[invisible, /\p{Z}/u, dashes].some((kind) => character.search(kind) >= 0);
 
-/** The secrets with which an event may be signed: the present and the previous one, or none. */
+/** The present and the previous secret, which may sign an event. Without a present one there is none. */
 export function webhookSecrets(data: ICredentialDataDecryptedObject): string[] {
 	const present = trimmed(data.webhookSecret);
 	if (present === '') return [];

@@ -2,35 +2,35 @@
 import { decimalText, fromDecimal, isAbove, type Decimal } from './decimal';
 import { fieldError } from './invalidValue';
 
-/** The smallest amount, in ETB: JSON writes a smaller one with an exponent, which may not be read. */
+/** The smallest amount, in ETB. JSON writes a smaller one with an exponent, which the service may not read. */
 const minAmount: Decimal = '0.000001';
 
-/** The longest text that is read as an amount, in characters: reading a longer one would take long. */
+/** The longest text that is read as an amount, in characters. Reading a longer one would take too long. */
 const maxTextLength = 100;
 
-/** The currency before or behind an amount, as people in Ethiopia write it. */
+/** The currency before or after an amount, as people in Ethiopia write it. */
 const currency = /^(?:ETB|Birr|Br\.?|ብር)\s*(?=[\d-])|(?<=\d)\s*(?:ETB|Birr|Br\.?|ብር)$/giu;
 
-/** Digits without signs between thousands, with or without decimals: `12400`, `12400.50`, `12400,50`. */
+/** Digits without thousands separators, with or without decimals: `12400`, `12400.50`, `12400,50`. */
 const withoutThousands = /^(?<whole>-?\d+)(?:[.,](?<decimals>\d+))?$/;
 
 /**
- * Groups of three digits with the same separator between them, with or without decimals behind another one:
- * `12,400.50`, `12.400,50`, `12 400`, `1'234'567`. A separator can be a blank: the usual one, or one of those
- * that spreadsheets put between thousands.
+ * Groups of three digits with the same separator between them, with or without decimals after a different
+ * one: `12,400.50`, `12.400,50`, `12 400`, `1'234'567`. A separator can be an ordinary blank, or one of the
+ * blanks that spreadsheets put between thousands.
  */
 const withThousands =
 	/^(?<whole>-?[1-9]\d{0,2}(?:(?<separator>[ \u00a0\u2007\u2009\u202f'’.,])\d{3})(?:\k<separator>\d{3})*)(?:(?!\k<separator>)[.,](?<decimals>\d+))?$/;
 
 /**
- * Reads an amount in ETB. It is above zero, at least 0.000001, and has at most 15 significant digits.
+ * Reads an amount in ETB. It has to be at least 0.000001, and have at most 15 significant digits.
  *
- * A number is read without the error of binary calculations. A text is read in each form that can mean only
- * one amount, with at most two decimals, and with the currency before or behind it. A text that can mean two
+ * A number is read without the rounding error of binary calculations. A text may have any form that can mean
+ * only one amount, at most two decimals, and the currency before or after it. A text that can mean two
  * amounts, such as `12,400` or `1.250`, is refused with both.
  * @param field the name of the value in errors
  * @returns exact decimal text
- * @throws {InvalidValueError} names the field, the value, and the way to write it
+ * @throws {InvalidValueError} that names the field, the value, and the way to write it
  */
 export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
 	const remedy = 'Enter an amount in ETB above zero, for example 1250.50.';

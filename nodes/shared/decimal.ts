@@ -3,26 +3,26 @@
 /** Decimal text in its shortest plain form, such as `1250.5`: no exponent, no leading or trailing zeros. */
 export type Decimal = string;
 
-/** The longest text that is read as a number, in characters: reading a longer one would take long. */
+/** The longest text that is read as a number, in characters. Reading a longer one would take too long. */
 const maxTextLength = 1_000;
 
 /** The number of significant digits that a JavaScript number keeps unchanged. */
 const faithfulDigits = 15;
 
-/** The largest error of one calculation, relative to the number: the error of 0.1 + 0.2 is smaller. */
+/** The largest error of one calculation, relative to its result. The error of 0.1 + 0.2 is smaller. */
 const noiseOfOne = 2 * Number.EPSILON;
 
 /** The largest error of a sum of up to 500 amounts, relative to the sum. */
 const noiseOfSums = 250 * Number.EPSILON;
 
-/** The largest error that rounding to two decimals removes: below 0.000001, so six decimals stay. */
+/** The largest error that rounding to two decimals removes. It is below 0.000001, so that six decimals stay. */
 const maxNoise = 0.0000005;
 
 /**
- * The decimal text of a number or numeric text, without the error of binary calculations: 0.1 + 0.2 gives
- * `0.3`.
- * @returns undefined when the value is not a plain decimal number: thousands separators and exponents are
- * none
+ * The decimal text of a number or numeric text, without the rounding error of binary calculations: 0.1 + 0.2
+ * gives `0.3`.
+ * @returns undefined when the value is not a plain decimal number, for example because of a thousands
+ * separator or an exponent
  */
 export function decimalText(value: unknown): Decimal | undefined {
 	const text = typeof value === 'number' ? inDigits.format(withoutNoise(value)) : value;
@@ -43,8 +43,9 @@ function withoutNoise(value: number): number {
 }
 
 /**
- * The number that JSON writes as this very text.
- * @returns undefined when no number does: the text has more than 15 digits, or JSON would need an exponent
+ * The number that JSON writes as exactly this text.
+ * @returns undefined when there is none, because the text has more than 15 digits or JSON would need an
+ * exponent
  */
 export function fromDecimal(text: Decimal): number | undefined {
 	const value = Number(text);

@@ -5,10 +5,7 @@ import { messageOf } from './unknownValues';
 export class InvalidValueError extends Error {
 	readonly remedy: string;
 
-	/**
-	 * @param problem names the field and what was found, such as `Amount (ETB) is "abc", which is not a
-	 * number`
-	 */
+	/** @param problem names the field and its value, such as `Amount (ETB) is "abc", which is not a number` */
 	constructor(problem: string, remedy: string, options?: ErrorOptions) {
 		super(problem, options);
 		this.name = 'InvalidValueError';
@@ -18,7 +15,7 @@ export class InvalidValueError extends Error {
 
 /**
  * Makes the error for a value of a field.
- * @param why such as `is not https`; it is left out for an empty field
+ * @param why the reason, such as `is not https`; it is left out for an empty field
  */
 export const fieldError = (
 	field: string,
@@ -69,7 +66,7 @@ export const cut = (text: string): string =>
 
 /** The JSON of a value, or its type if JSON has no text for it, such as for a symbol. */
 function jsonOf(value: unknown): string {
-	// Quoting a very long text only to cut it would take long.
+	// The text is cut before it is quoted, because quoting a very long text would take long.
 	if (typeof value === 'string') return JSON.stringify(value.slice(0, maxShownLength + 1));
 	try {
 		return JSON.stringify(value) ?? typeof value;

@@ -1,8 +1,9 @@
 /**
- * The behaviour of n8n that this package relies on beyond n8n's documented types. The comment of a function has the
- * behaviour, the consequence if n8n changes it, and the test that notices. Each n8n that was tried
- * (docs/compatibility.md) behaves so, unless a version is named. `nodes/EtbWalletTrigger/n8nTrigger.ts`
- * has the behaviour for the trigger, and `record/marks.ts` that of n8n's deduplication, which is our record.
+ * The behaviour of n8n that this package relies on beyond n8n's documented types. The comment of each
+ * function describes the behaviour, the consequence if n8n changes it, and the test that notices. Each
+ * version of n8n that was tried (docs/compatibility.md) behaves so, unless a version is named.
+ * `nodes/EtbWalletTrigger/n8nTrigger.ts` describes it for the trigger, and `record/marks.ts` for n8n's
+ * deduplication, which holds our record.
  */
 import {
 	NodeApiError,
@@ -18,10 +19,10 @@ import { credentialType, type Account } from './account';
 import { isObject, property } from './unknownValues';
 
 /**
- * Sends a request with the credential, until `signal` is aborted. n8n aborts a request by the signal of the
- * execution, so Stop would interrupt a payment in flight, and its result would be unknown. The context that
- * n8n gets here has our signal instead. If n8n no longer reads it: an attempt still ends by the clock, but
- * its connection stays open.
+ * Sends a request with the credential, and ends it when `signal` is aborted. By itself n8n ends a request
+ * when the execution is stopped. That would interrupt a payment in flight, and its result would be unknown,
+ * so the context that n8n gets here has our signal instead. If n8n no longer reads it, an attempt still ends
+ * at its timeout, but its connection stays open.
  * Noticed by: `test/engine/hostile-service.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an
  * execution.
  * @throws what n8n's request helper throws when no answer comes
@@ -38,7 +39,7 @@ export async function requestUntil(
 	const response: unknown = await context.helpers.httpRequestWithAuthentication.call(
 		contextWithSignal,
 		credentialType,
-		// A copy for each attempt, because n8n's helper writes into it.
+		// Each attempt gets a copy, because n8n's helper writes into it.
 		{ ...httpRequest },
 		// Without this n8n loads and decrypts the credential for each request.
 		{ credentialsDecrypted: account.credentialsDecrypted },
@@ -48,7 +49,7 @@ export async function requestUntil(
 
 /**
  * An error of a request and its causes, the outermost first. n8n wraps errors, and any of them can have the
- * code. If n8n no longer keeps the cause: each request without an answer counts as sent.
+ * code. If n8n no longer keeps the cause, each request without an answer counts as sent.
  * Noticed by: `test/live/n8n/no-answer.live.mts`, and `test/engine/certificates.test.mts`.
  */
 export function errorsIn(error: unknown): unknown[] {
@@ -60,9 +61,9 @@ export function errorsIn(error: unknown): unknown[] {
 }
 
 /**
- * The cause of an error. Before 2.35 n8n gives its own error no cause, but the code and the message of the
- * cause. The message of a system call begins with the name of the call: "connect EHOSTUNREACH 10.0.0.1:443".
- * If n8n changes that message: a payment over a network without a route is unknown.
+ * The cause of an error. Before 2.35 n8n's own error has no cause, but has the code and the message of the
+ * cause. The message of a failed system call begins with the name of the call: "connect EHOSTUNREACH
+ * 10.0.0.1:443". If n8n changes that message, a payment for which the network has no route is unknown.
  * Noticed by: `test/live/n8n/no-answer.live.mts`, in each n8n of `npm run test:versions`.
  */
 function causeOf(error: unknown): unknown {
@@ -72,15 +73,15 @@ function causeOf(error: unknown): unknown {
 	return { code: error.httpCode, message, syscall: message?.split(' ', 1)[0] };
 }
 
-/** Beginnings of the messages of n8n's protection of private addresses (2.12 and newer), and of its proxy agent. */
+/** Beginnings of messages of n8n's protection of private addresses (2.12 and newer) and of its proxy agent. */
 const messagesBeforeSending = [
 	'The request was blocked because ',
 	'Proxy connection ended before receiving CONNECT response',
 ];
 
 /**
- * Whether n8n ended a request before the service was connected. If n8n rewords the message: such a payment is
- * unknown. Noticed by: `test/live/n8n/no-answer.live.mts`, `test/engine/proxy.test.mts`.
+ * Whether n8n ended a request before it connected to the service. If n8n rewords the message, such a payment
+ * is unknown. Noticed by: `test/live/n8n/no-answer.live.mts`, `test/engine/proxy.test.mts`.
  */
 export function isEndedBeforeSending(error: unknown): boolean {
 	const message = String(property(error, 'message'));
@@ -95,8 +96,8 @@ export interface RawAnswer {
 }
 
 /**
- * The answer of n8n's request helpers when no status is an error. If `statusCode` is missing: each payment is
- * unknown.
+ * The answer of n8n's request helpers, which are told to treat no status as an error. If `statusCode` is
+ * missing, each payment is unknown.
  * Noticed by: `test/engine/contract/endpoints.test.mts`.
  */
 export const rawAnswer = (response: unknown): RawAnswer => ({
@@ -105,22 +106,22 @@ export const rawAnswer = (response: unknown): RawAnswer => ({
 	body: property(response, 'body'),
 });
 
-/** n8n does not store symbols. `Symbol.for` gives the same one after n8n loaded the package again. */
+/** n8n does not store symbols. `Symbol.for` gives the same one even after n8n has loaded the package again. */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
 /** The memory that the tries of a node run share. */
 export interface Tries<Ended> {
 	/** The results that must not be repeated, by item index. */
 	results: Map<number, Ended>;
-	/** The error of an earlier try that nothing may follow. */
+	/** The error of an earlier try, after which no try may do anything. */
 	failure?: { message: string; remedy: string };
 }
 
 /**
  * The results of earlier tries of this node run. n8n's "Retry On Fail" runs the node again with the same
- * execute data and the same item objects. Both identify the run, because the calls of an AI tool share their
- * execute data. If n8n copies them: a retry reports a payment of an earlier try as paid before, without its
- * transaction.
+ * execute data and the same item objects. Only both together identify the run, because the calls of an AI
+ * tool share their execute data. If n8n copies them, a retry reports a payment of an earlier try as paid
+ * before, without its transaction.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
 export function triesOf<Ended>(context: IExecuteFunctions): Tries<Ended> {
@@ -143,7 +144,7 @@ function runsOf<Ended>(executeData: object): Runs<Ended> {
 }
 
 /**
- * A parameter as n8n saved it, with its expression. If n8n gives the evaluated value instead: an expression
+ * A parameter as n8n saved it, with its expression. If n8n gives the evaluated value instead, an expression
  * is evaluated once for all items.
  * Noticed by: `test/engine/items.test.mts`.
  */
@@ -153,8 +154,8 @@ export const savedParameter = (context: IExecuteFunctions, name: string): unknow
 /**
  * Whether a person started this execution in the editor, and it has not waited since (a Wait node or a form).
  * Sub-workflows, schedules, webhooks, "Retry execution" and evaluations have other modes. An execution that
- * continues after a wait has the id with which n8n restarted it. If n8n renames the mode or the id: the
- * settings of a person from before the wait count, or nothing can be settled from the editor.
+ * continues after a wait has the id with which n8n restarted it. If n8n renames the mode, nothing can be
+ * settled from the editor. If it renames the id, the fields of a person from before the wait still count.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isStartedInEditor = (context: IExecuteFunctions): boolean =>
@@ -162,17 +163,17 @@ export const isStartedInEditor = (context: IExecuteFunctions): boolean =>
 	property(property(context, 'additionalData'), 'restartExecutionId') === undefined;
 
 /**
- * Whether the node is a tool of an AI agent. n8n makes a node type of its own for a tool, whose name ends so.
- * If n8n renames it: a model may settle.
+ * Whether the node is a tool of an AI agent. n8n makes a separate node type for a tool, whose name ends with
+ * `Tool`. If n8n renames it, a model may settle.
  * Noticed by: `test/engine/tool.test.mts`.
  */
 export const isTool = (context: IExecuteFunctions): boolean =>
 	context.getNode().type.endsWith('Tool');
 
 /**
- * The mode in which the execution was started. For a sub-workflow it is the mode of the first execution (2.12
- * and newer). Without this field, as before 2.12, a sub-workflow pays in an evaluation, and settles in "Retry
- * execution".
+ * The mode in which the execution was started. For a sub-workflow it is the mode of the outermost execution
+ * (2.12 and newer). Without this field, as before 2.12, a sub-workflow pays even in an evaluation, and
+ * settles even in "Retry execution".
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 const firstMode = (context: IExecuteFunctions): unknown =>
@@ -180,15 +181,15 @@ const firstMode = (context: IExecuteFunctions): unknown =>
 
 /**
  * Whether n8n's "Retry execution" repeats this execution, or the execution that called it, with the items of
- * the node that failed. If n8n renames the mode: such an execution may settle a second time.
+ * the node that failed. If n8n renames the mode, such an execution may settle a second time.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isRetryExecution = (context: IExecuteFunctions): boolean =>
 	firstMode(context) === 'retry';
 
 /**
- * Whether a failed item goes to the error output, and not among the other items ("On Error"). If n8n renames
- * the setting: it goes among the other items.
+ * Whether "On Error" sends a failed item to the error output, and not among the other items. If n8n renames
+ * the setting, the item goes among the others.
  * Noticed by: `test/engine/items.test.mts`.
  */
 export const hasErrorOutput = (context: IExecuteFunctions): boolean =>
@@ -196,8 +197,8 @@ export const hasErrorOutput = (context: IExecuteFunctions): boolean =>
 
 /**
  * Whether a schedule or a polling trigger started this execution, or the execution that called it, so that no
- * person is there. A form or a webhook has another mode. If n8n renames the mode: a period that somebody left
- * in a schedule is taken.
+ * person is there. A form or a webhook has another mode. If n8n renames the mode, a period that somebody left
+ * in a scheduled workflow is accepted.
  * Noticed by: `test/live/n8n/payroll.live.mts`.
  */
 export const isStartedBySchedule = (context: IExecuteFunctions): boolean =>
@@ -205,7 +206,7 @@ export const isStartedBySchedule = (context: IExecuteFunctions): boolean =>
 
 /**
  * Whether n8n evaluates the workflow, in mode `evaluation` or with invented answers for every request (2.17
- * and newer). Its deduplication is the real one even then. If n8n renames these: an invented payment is
+ * and newer). Even then its deduplication stores real marks. If n8n renames these, an invented payment is
  * recorded as paid, and the person is never paid.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
@@ -215,7 +216,7 @@ export const isSimulation = (context: IExecuteFunctions): boolean =>
 
 /**
  * Whether a saved parameter has an expression anywhere in it: a text that begins with `=`. If n8n marks
- * expressions otherwise: an expression is evaluated once for all items.
+ * expressions in another way, an expression is evaluated once for all items.
  * Noticed by: `test/engine/items.test.mts`.
  */
 export function hasExpression(saved: unknown): boolean {
@@ -225,8 +226,8 @@ export function hasExpression(saved: unknown): boolean {
 
 /**
  * Whether `$json` of an expression is the item itself. In a tool of an AI agent `$json` is the agent's item,
- * and the items are the model's arguments. If n8n no longer has the data proxy: n8n evaluates all
- * expressions, which is slower.
+ * and the items are the model's arguments. If n8n no longer has the data proxy, it evaluates all expressions,
+ * which is slower.
  * Noticed by: `test/engine/tool.test.mts`.
  */
 export function isItemInExpressions(context: IExecuteFunctions): boolean {
@@ -238,8 +239,9 @@ export function isItemInExpressions(context: IExecuteFunctions): boolean {
 }
 
 /**
- * The n8n error with exactly this message. n8n replaces a message that contains a system error code anywhere,
- * such as "EPERM" in "housePermit", so the message is set again. If n8n keeps messages: that is not needed.
+ * Makes an n8n error with exactly this message. n8n replaces a message that contains a system error code
+ * anywhere, such as "EPERM" in "housePermit", so the message is set again. If n8n stops replacing messages,
+ * that is no longer needed.
  * Noticed by: `test/engine/disbursement.test.mts`.
  * @param remedy the advice for the user, which n8n calls the description
  * @param data further data for a workflow that handles the error
@@ -257,7 +259,7 @@ export function operationError(
 	return error;
 }
 
-/** The n8n error for a failed call, with exactly this message: see `operationError`. */
+/** Makes the n8n error for a failed call, with exactly this message (see `operationError`). */
 export function apiError(
 	node: INode,
 	message: string,
@@ -270,16 +272,16 @@ export function apiError(
 }
 
 /**
- * An item for the error output. n8n sends an item with the single key `error` there, and adds the fields of
- * the input item because of the object form of `pairedItem`. If n8n changes that: the item goes to the normal
- * output, with its `error`.
+ * Makes an item for the error output. n8n sends an item whose only key is `error` there, and adds the fields
+ * of the input item to it, because `pairedItem` is an object. If n8n changes that, the item goes to the
+ * normal output, with its `error`.
  * Noticed by: `test/engine/bad-input.test.mts`.
  */
 export function errorItem(error: IDataObject, itemIndex: number): INodeExecutionData {
 	return { json: { error: { ...error } }, pairedItem: { item: itemIndex } };
 }
 
-// Shorter forms of documented calls.
+// The functions below are short forms of documented calls.
 
 /** Whether a person or n8n stopped the execution. "Retry On Fail" starts another try even then. */
 export const isStopped = (context: IExecuteFunctions): boolean =>

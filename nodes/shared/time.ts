@@ -2,9 +2,9 @@
 import { sleep } from 'n8n-workflow';
 
 /**
- * Starts a stopwatch that never runs slow, for limits on this process's own work. It shows the larger of
- * wall-clock and monotonic time, because a person can set the wall clock back, and the monotonic clock stops
- * while a machine sleeps.
+ * Starts a stopwatch that never shows too short a time, for limits on this process's own work. It shows the
+ * larger of wall-clock and monotonic time, because a person can set the wall clock back, and the monotonic
+ * clock stops while a machine sleeps.
  * @returns a function that gives the time since the start, in ms
  */
 export function stopwatch(): () => number {
@@ -23,7 +23,7 @@ export function monotonicStopwatch(): () => number {
 	return () => performance.now() - monotonic;
 }
 
-/** A signal that is aborted after `stop`, by a delay in ms. It does not keep a process alive. */
+/** Makes a signal that is aborted `delayMs` ms after `stop`. Its timer does not keep a process alive. */
 export function abortedAfter(stop: AbortSignal | undefined, delayMs: number): AbortSignal {
 	const controller = new AbortController();
 	const startTimer = (): void =>
@@ -36,7 +36,7 @@ export function abortedAfter(stop: AbortSignal | undefined, delayMs: number): Ab
 }
 
 /**
- * Waits for `work`, which goes on after an abort.
+ * Waits for `work` until the signal is aborted. The work itself goes on after that.
  * @throws the error of `onAbort` when the signal is aborted first
  */
 export async function unlessAborted<Value>(
@@ -53,7 +53,7 @@ export async function unlessAborted<Value>(
 	try {
 		return await Promise.race([work, aborted]);
 	} finally {
-		// Node.js would keep the listener, and all that the work holds, until the signal is aborted.
+		// Otherwise Node.js would keep the listener, and all that `work` refers to, until the signal is aborted.
 		signal.removeEventListener('abort', giveUp);
 	}
 }

@@ -9,7 +9,7 @@ export function property(value: unknown, name: string | symbol): unknown {
 export const isObject = (value: unknown): value is object =>
 	typeof value === 'object' && value !== null;
 
-/** Whether it is an object with named fields. */
+/** Whether a value is an object with named fields, and not an array. */
 export const hasFields = (value: unknown): value is IDataObject =>
 	isObject(value) && !Array.isArray(value);
 

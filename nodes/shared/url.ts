@@ -3,7 +3,7 @@ import { InvalidValueError, fieldError, isAbsent } from './invalidValue';
 
 /** Whether a host name, in the form of `URL.hostname`, is this machine. */
 function isLoopbackHost(hostname: string): boolean {
-	// `localhost.` is `localhost`.
+	// A dot at the end makes no difference: `localhost.` is `localhost`.
 	const name = hostname.replace(/\.$/, '');
 	return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(name);
 }
@@ -20,7 +20,8 @@ const partnersPath = '/api/v1/partners';
 
 /**
  * The address of all endpoints (service document §1), such as `https://partners.example.com/api/v1/partners`.
- * @throws {InvalidValueError} for a value that is no URL, or plain http to another machine without permission
+ * @throws {InvalidValueError} for a value that is no URL, has more than address and path, or is http without
+ * permission
  */
 export function partnersUrl(
 	baseUrl: unknown,
@@ -54,8 +55,8 @@ export function partnersUrl(
 }
 
 /**
- * Checks a URL to which the service can send events: https (service document §2), and not this machine. This
- * machine is allowed if the service runs on it too. With Allow Insecure HTTP any URL is allowed.
+ * Checks a URL to which the service shall send events: https (service document §2), and not this machine,
+ * unless the service runs on this machine too. With Allow Insecure HTTP any URL is allowed.
  * @throws {InvalidValueError}
  */
 export function requiredWebhookUrl(

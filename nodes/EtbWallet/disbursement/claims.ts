@@ -1,6 +1,6 @@
 /**
- * Claims of the pay gate. A claim holds for a batch of items. One run of a node uses it, in the execution
- * that claimed it, and in time.
+ * Claims of the pay gate. A claim is valid for a batch of items. Only one run of a node can use it, in the
+ * execution that claimed it, and not after its time.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { stopwatch } from '../../shared/time';
@@ -14,7 +14,7 @@ import {
 import type { ParameterReader } from '../parameters';
 import type { Result } from './payment';
 
-/** The claim of an item, and how far it allows a payment. */
+/** The check of an item's claim: whether it allows a payment, and for how long. */
 interface ClaimCheck {
 	/** The result of a payment that the claim does not allow to send. */
 	objection?: Result;
@@ -24,22 +24,25 @@ interface ClaimCheck {
 	allowedMs?: () => number;
 }
 
-/** A used claim. Only the node run with these `tries` may use it again. `allowedMs`: by the text of Not After. */
+/**
+ * A used claim. Only the node run with these `tries` may use it again. The key of `allowedMs` is the text of
+ * Not After.
+ */
 interface UsedClaim {
 	tries: object;
 	allowedMs: Map<string, () => number>;
 }
 
 /**
- * The claims that were used in this process, the newest. n8n runs an execution once, and in one process as
- * long as it does not wait between the gate and this node.
+ * The newest claims that were used in this process. The memory of one process is enough, because n8n runs an
+ * execution once, and in one process as long as it does not wait between the gate and this node.
  */
 const usedClaims = new Map<string, UsedClaim>();
 const maxUsedClaims = 10_000;
 
 /**
- * Uses up a claim of this execution, even if its item cannot be paid. The gate hands out a payment that is reported
- * as not paid again, under a new claim, so the old claim must never pay.
+ * Uses up a claim of this execution, even if its item cannot be paid. If a payment is reported as not paid,
+ * the gate hands it out again under a new claim, so the old claim must never pay.
  * @param tries the object that all tries of a node run share
  */
 export function useClaim(
@@ -68,7 +71,7 @@ export function useClaim(
 const remedyFor = (field: string): string =>
 	`Let it take what the pay gate's function claim gave for this item: {{ $json.${field} }}.`;
 
-/** Reads a claim in small letters, as the gate writes it: capitals would make it another claim. */
+/** Reads a claim in small letters, as the gate writes it. With capitals it would count as another claim. */
 function readClaim(value: unknown): string {
 	const remedy = remedyFor('claim');
 	const claim = requiredText('Claim', value, remedy).toLowerCase();
@@ -76,10 +79,10 @@ function readClaim(value: unknown): string {
 	throw fieldError('Claim', value, 'is not a claim of the pay gate', remedy);
 }
 
-/** Half of the longest lease of the gate, which is a day: the gate writes no later time. */
+/** The gate writes no later time than this from now: half of its longest lease, which is a day. */
 const maxNotAfterMs = 12 * 3_600_000;
 
-/** Counts from the first time that it is read, so a clock that a person sets back later gives no more time. */
+/** Its time counts from the first reading, so that setting the clock back later gives no more time. */
 function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = requiredText('Not After', value, remedy);

@@ -1,7 +1,7 @@
 /** The codes that an item can carry: the reasons why a payment ended as it did, and the outcome of each. */
 import type { FailureCode } from '../../shared/service/answer';
 
-/** `unknown`: it may have been made. `ready`: a run with Mode on Pay would send it. */
+/** `unknown`: the payment may have been made. `ready`: a run with Mode on Pay would send it. */
 export type Outcome = 'paid' | 'alreadyPaid' | 'ready' | 'notPaid' | 'unknown';
 
 /** Codes of a failed call of the service: they have the names of `FailureCode`. */

@@ -17,9 +17,10 @@ import { notRecorded, resultOfState, settleSteps } from './results';
 
 /**
  * Pays all items of a run. A dry run only checks them, and Mode on Settle Unknown records what a person found
- * out; both send nothing. Fields and limits are checked before the first payment, the record window by window.
- * @throws {NodeOperationError} unless the node continues on fail: lists what was paid, is unknown and was not
- * attempted
+ * out; both send nothing. Fields and limits are checked before the first payment, and the record is checked
+ * window by window.
+ * @throws {NodeOperationError} unless the node continues on fail: that lists which payments were made, are
+ * unknown or were not attempted
  */
 export const disburse: Operation['execute'] = async (context, read) => {
 	const settings = await loadSettings(context, () => readOptions(context, read));
@@ -75,7 +76,7 @@ async function refusalIfUncovered(
 	if (refusal !== undefined) return refusal;
 	if (!isAbove(totalOf(pending), balance)) return undefined;
 	try {
-		// A run that is done again after a crash needs only what is still to be paid.
+		// A run that is repeated after a crash needs money only for the payments that were not sent yet.
 		const states = await statesOfAll(record, pending, run.options);
 		const unused = pending.filter((payment) => states.get(payment) === 'unused');
 		const total = totalOf(unused);
@@ -130,8 +131,8 @@ async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): P
 }
 
 /**
- * Gives the payments of a refused run that were sent earlier the result of the record: otherwise a register would get
- * `notPaid` for people who were paid.
+ * If a payment of a refused run was sent earlier, this gives it the result that the record has. Otherwise a
+ * register would get `notPaid` for people who were paid.
  * @throws {Error} when n8n's database fails
  */
 async function endWhatWasSent(
@@ -143,7 +144,7 @@ async function endWhatWasSent(
 		if (state !== 'unused') payment.result = resultOfState(payment, state);
 }
 
-/** Warns that an empty record knows no earlier payments. */
+/** Warns if the record is empty, because then it knows no earlier payments. */
 async function hintAtEmptyRecord(context: IExecuteFunctions, record: PaymentRecord): Promise<void> {
 	// A failure of the database is reported with the payments.
 	if ((await record.count().catch(() => undefined)) !== 0) return;

@@ -35,13 +35,13 @@ export interface RunOptions {
 	checkBalance: boolean;
 }
 
-/** The shortest Timeout of a payment, in ms: 30, meant as seconds, would leave each payment unknown. */
+/** The shortest Timeout of a payment, in ms. A 30 that is meant as seconds would leave each payment unknown. */
 export const minTimeoutMs = 1_000;
 
 /** At most this many payments are under way at once. */
 export const maxConcurrency = 100;
 
-/** The options where n8n saved none, and those for the error of a run whose options cannot be read. */
+/** The options if n8n saved none. The error of a run whose options cannot be read uses them too. */
 export const defaultOptions: RunOptions = {
 	mode: 'pay',
 	timeoutMs: 60_000,
@@ -87,8 +87,8 @@ function sendOptionsOf({
 }
 
 /**
- * The values of the options, or their defaults. One whose expression gives nothing stays undefined, so
- * that it is refused: no check is off unnoticed.
+ * The values of the options, or their defaults. An option whose expression gives nothing stays undefined and
+ * is refused, so that no check is turned off unnoticed.
  */
 function evaluatedOptions(context: IExecuteFunctions): Record<string, unknown> {
 	const { checkBalance, concurrency, timeoutMs: timeout } = defaultOptions;
@@ -99,9 +99,9 @@ function evaluatedOptions(context: IExecuteFunctions): Record<string, unknown> {
 }
 
 /**
- * One mode for the whole run. n8n's evaluation makes a dry run of it, because the answers of the service are
- * invented then.
- * @throws {InvalidValueError} also where nobody may settle
+ * Reads the one mode of the whole run. In n8n's evaluation it is a dry run, because then the answers of the
+ * service are invented.
+ * @throws {InvalidValueError} also if the mode is to settle and this execution may not
  */
 function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	const saved = savedParameter(context, 'mode');
@@ -119,13 +119,17 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 
 /**
  * Whether this execution may settle: one that a person starts in the editor, or any whose Mode is an
- * expression; never a tool or a repeated execution. A Mode that was left there would stop payments unseen, a
- * repeated execution would apply an old answer, and a model cannot know how a payment ended.
+ * expression; never a tool or a repeated execution. A fixed Mode that somebody forgot to set back would stop
+ * payments unnoticed, a repeated execution would apply an old answer, and a model cannot know how a payment
+ * ended.
  */
 const maySettle = (context: IExecuteFunctions, isByExpression: boolean): boolean =>
 	!isTool(context) && !isRetryExecution(context) && (isByExpression || isStartedInEditor(context));
 
-/** Refuses what is neither true nor false, which an expression can give: as false it would turn off a check. */
+/**
+ * Refuses a value that is neither true nor false, as an expression can give. As false it would turn off a
+ * check.
+ */
 function requiredBoolean(value: unknown, field: string): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';

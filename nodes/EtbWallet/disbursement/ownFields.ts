@@ -19,6 +19,6 @@ const ownFields: ReadonlySet<string> = new Set([
 	'error',
 ]);
 
-/** The fields of an item that come from elsewhere. */
+/** The fields of an item without those that only this node writes. */
 export const withoutOwnFields = <Value>(fields: Record<string, Value>): Record<string, Value> =>
 	Object.fromEntries(Object.entries(fields).filter(([name]) => !ownFields.has(name)));

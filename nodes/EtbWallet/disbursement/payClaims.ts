@@ -38,7 +38,8 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	refuseUnusable(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
 	if (options.mode === 'dryRun') {
-		// A claim from pinned data is ready too: the gate takes *ready* for not paid, and hands it out again.
+		// A claim from pinned data is *ready* too: the gate counts that as not paid, and hands the payment out
+		// again.
 		for (const entry of pending) entry.result = resultOfState(entry, 'unused');
 	} else if (!isStopped(context)) {
 		const run = runOf(context, settings, () => stepsAtGate);
@@ -79,7 +80,8 @@ function refuseRepeatedItems(context: IExecuteFunctions): void {
 
 /**
  * Refuses one item whose reference looks like that of an item before it. PostgreSQL and JavaScript can have
- * different versions of Unicode, so the gate hands out a few such pairs; the others of the run are paid.
+ * different versions of Unicode, so the gate can hand out a few such pairs. The other items of the run are
+ * paid.
  * @throws {InvalidValueError}
  */
 function refuseSameKey(

@@ -13,7 +13,7 @@ import { keyOf, requiredReference } from './reference';
 /** The end of a payment. */
 export interface Result {
 	code: Code;
-	/** None for a payment that this run made. */
+	/** There is none for a payment that this run made. */
 	message?: string;
 	/** The steps to take. */
 	remedy?: string;
@@ -34,13 +34,13 @@ export interface Entry {
 	result?: Result;
 }
 
-/** An entry of which it is known who is to be paid how much. */
+/** An entry whose payee and amount are known. */
 export interface Payable extends Entry {
 	toUserId: string;
 	amount: Decimal;
 }
 
-/** An entry of which all was read. */
+/** An entry whose payee, amount and reference are known. */
 export interface Payment extends Payable {
 	reference: string;
 	key: string;
@@ -57,7 +57,7 @@ export const isPayment = (entry: Entry): entry is Payment =>
 export const outcomeOfEntry = ({ result }: Entry): Outcome | undefined =>
 	result === undefined ? undefined : outcomeOf(result.code);
 
-/** Whether it goes to the error output, or stops the run. */
+/** Whether an entry goes to the error output, or stops the run. */
 export const isFailed = (entry: Entry): entry is EndedEntry =>
 	['notPaid', 'unknown'].includes(outcomeOfEntry(entry) ?? '');
 
@@ -96,7 +96,9 @@ function refuseAboveMaximum(entry: Entry, maxAmount?: Decimal): void {
 	};
 }
 
-/** Makes a check for the references of a run, in order. It gives a result for one that an earlier item has. */
+/**
+ * Makes the function that checks the entries of a run, in order: a reference of an earlier one gets a result.
+ */
 export function sameReferenceCheck(): (entry: Entry) => Result | undefined {
 	const firstUses = new Map<string, Entry>();
 	return (entry) => {

@@ -2,45 +2,51 @@
  * The record of references: the state of each, across executions and restarts of n8n. It is a set of texts,
  * the marks. A reference has the first of these four states that its marks fit:
  *
- * - **Unused**: no *sent*. A dry run reports `ready`, and a run that pays sends it. A reference becomes unused
- *   again when its sender records in time that the service refused it or that it was not sent, or when a person
- *   settles it as not paid.
- * - **Paid**: *sent*, *paid* and *paidConfirmed*. A run reports `alreadyPaid`, or `notPaid` for another person or
- *   amount than *payee* has. With *anybody*, each person and amount fits. Its sender makes it so when the service
- *   paid, also late, or a person who settles it as paid. No run and no person takes this state back.
- * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one, and
- *   no confirmed *doubt*. A run reports `unknown`. A run that reserves it makes it so, before it sends.
- * - **In doubt**: all others with *sent*. A run reports `unknown`. Time alone makes it so, or its sender when no
- *   clear answer came in time, or an expression that says *paid* after somebody said *not paid*.
+ * - **Unused**: there is no *sent*. A dry run reports `ready`, and a run that pays sends it. A reference
+ *   becomes unused again when its sender records in time that the service refused it or that it was not sent,
+ *   or when a person settles it as not paid.
+ * - **Paid**: *sent*, *paid* and *paidConfirmed*. A run reports `alreadyPaid`, or `notPaid` for another
+ *   person or amount than *payee* has. With *anybody*, each person and amount fits. A reference becomes paid
+ *   when its sender learns that the service paid, even late, or when a person settles it as paid. No run and
+ *   no person takes this state back.
+ * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one,
+ *   and no confirmed *doubt*. A run reports `unknown`. A reference comes into this state when a run reserves
+ *   it, before it sends.
+ * - **In doubt**: all others with *sent*. A run reports `unknown`. A reference comes into this state by time
+ *   alone, or when its sender got no clear answer in time, or when an expression says *paid* after somebody
+ *   said *not paid*.
  *
- * **A reservation** is the right to send: *sent* of the reference, and *busy* of its bucket with the number of
- * the present slot of time. It belongs to its run for `reservedForMs`. Other processes see its *busy* for at
- * least one slot. A slot is longer than `reservedForMs` by the 10 s by which clocks may differ, so no other
- * process takes a reservation for doubtful while its run may use it. A sender whose answer comes later than
- * `reservedForMs` records *paid* or nothing: another run may have reserved the reference since.
+ * **A reservation** is the right to send. It consists of *sent* of the reference, and *busy* of its bucket
+ * with the number of the present slot of time. It belongs to its run for `reservedForMs`. Other processes see
+ * its *busy* for at least one slot. A slot is longer than `reservedForMs` by the 10 s by which clocks may
+ * differ, so no other process takes a reservation for doubtful while its run may use it. A sender whose
+ * answer comes later than `reservedForMs` records *paid* or nothing, because another run may have reserved
+ * the reference since.
  *
  * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. A *busy* is
- * not removed; it expires by time alone. So the end of a run removes marks only of payments that were not made.
- * The cost comes after a crash: a reference that was in flight stays so for one or two slots, and for as long as
- * the node reserves others of its bucket. The first run that would reserve it and finds it in doubt records the
- * doubt, so that later reservations in its bucket change nothing.
+ * not removed; it expires by time alone. So the end of a run removes marks only of payments that were not
+ * made. This has a cost after a crash: a reference that was in flight stays in flight for one or two slots,
+ * and then for as long as the node keeps reserving others of its bucket. The first run that would reserve it
+ * and finds it in doubt records the doubt, so that later reservations in its bucket change nothing.
  *
  * **A fact** is *paid* or *doubt*. It is recorded in one call: *sent*, the fact, and the fact *confirmed*. A
- * reference that becomes unused loses *sent* and its doubt in one call, so no doubt is left when it is reserved
- * again.
+ * reference that becomes unused loses *sent* and its doubt in one call, so no doubt is left when it is
+ * reserved again.
  *
- * **A crash in the middle of a question.** To ask n8n for marks also writes them, and `RecordChange` removes at
- * its end those that were not there. A crash leaves them. A *sent* that is left makes an unused reference in
- * doubt, although nothing was sent; a *busy* that is left keeps its bucket in flight for some minutes more. A
- * fact counts only with its confirmation. The confirmation is asked for only where the fact is stored, and a
- * fact without it is removed. So one crash can neither make an unpaid reference paid, nor record a doubt about a
- * payment under way; two crashes in a row can. One crash can leave the *payee* or *anybody* of a paid reference:
- * the payment that was asked for is then reported as paid before, and nothing is sent. `docs/operating.md` has these limits.
+ * **A crash in the middle of a question.** A question to n8n for marks also writes them. At its end
+ * `RecordChange` removes those that were not there before, but a crash leaves them. A *sent* that is left
+ * makes an unused reference in doubt, although nothing was sent; a *busy* that is left keeps its bucket in
+ * flight for some minutes more. A fact counts only with its confirmation. The confirmation is asked for only
+ * where the fact is stored, and a fact without it is removed. So one crash can neither make an unpaid
+ * reference paid, nor record a doubt about a payment under way; two crashes in a row can. One crash can leave
+ * the *payee* or *anybody* of a paid reference: the payment that was asked for is then reported as paid
+ * before, and nothing is sent. `docs/operating.md` has these limits.
  *
  * ***SettledNotPaid*** is written when a person settles a reference as not paid. From then on, an expression
- * cannot settle the reference as not paid a second time, unless it names a time of sending that no answer named
- * before: each such time has a mark of its own, ***settledNotPaidOf***, which stays. If an expression settles the
- * reference as paid while it is unused, the two answers differ: it is in doubt again, and *settledNotPaid* is removed.
+ * cannot settle the reference as not paid a second time, unless it names a time of sending that no answer
+ * named before: each such time has a mark of its own, ***settledNotPaidOf***, which stays. If an expression
+ * settles the reference as paid while it is unused, the two answers differ: it is in doubt again, and
+ * *settledNotPaid* is removed.
  */
 import { createHash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
@@ -55,7 +61,7 @@ interface Keyed {
 	key: string;
 }
 
-/** A reference that a person settles. `sentAt`: when the payment was sent that the answer is about. It is compared as a text. */
+/** A reference that a person settles. `sentAt`: the time at which that payment was sent, compared as text. */
 export interface Answered extends Keyed {
 	sentAt?: string;
 }
@@ -63,7 +69,7 @@ export interface Answered extends Keyed {
 /** Facts of a reference that two marks record, of which the second one confirms the first. */
 type Fact = 'paid' | 'doubt';
 
-/** The state of a reference, whomever it was for. */
+/** The state of a reference, regardless of its payee. */
 type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
 
 export type PaymentState = ReferenceState | 'otherPayment';
@@ -74,7 +80,8 @@ export type PaymentState = ReferenceState | 'otherPayment';
  * - `settledPaid`, `settledNotPaid`: it was in doubt, and is now paid or unused
  * - `recordedPaid`: it was unused, and is now paid: this node did not send it, or it was refused or freed
  * - `settledBefore`: refused, because it was settled as not paid before
- * - `contradicted`: it was settled as not paid before, and now an expression says that it was paid, so it is in doubt again
+ * - `contradicted`: it was settled as not paid, and now an expression says that it was paid, so it is in
+ *   doubt again
  */
 export type Settled =
 	| ReferenceState
@@ -87,7 +94,7 @@ export type Settled =
 /** The longest Timeout of a payment, in ms. */
 export const maxTimeoutMs = 120_000;
 
-/** The time in ms for which a reservation belongs to its run: for an answer, and to record it. */
+/** The time in ms for which a reservation belongs to its run: long enough to get an answer and record it. */
 const reservedForMs = maxTimeoutMs + 15_000;
 
 /** The largest difference between the clocks of two processes, in ms. */
@@ -104,12 +111,12 @@ export const inFlightMinutes = Math.ceil(inFlightMs / 60_000);
 const slotNow = (): number => Math.floor(Date.now() / slotMs);
 
 /**
- * The number of groups of references. Each slot with a reservation leaves at most so many *busy* marks for
- * ever. With one group, a single payment would keep every interrupted reference in flight.
+ * The number of groups of references. Each slot with a reservation leaves at most this many *busy* marks for
+ * ever. With only one group, a single payment would keep every interrupted reference in flight.
  */
 const buckets = 16;
 
-/** The same in each process and version: they share the record. */
+/** The bucket must be the same in each process and version, because they share the record. */
 const bucketOf = ({ key }: Keyed): number =>
 	createHash('sha256').update(key).digest().readUInt16BE() % buckets;
 
@@ -123,7 +130,7 @@ const confirmedMark = (fact: Fact, { key }: Keyed): string => `${fact}Confirmed:
 /** The person and amount that were paid. */
 const payeeMark = ({ key, toUserId, amount }: Payment): string =>
 	`payee:${JSON.stringify([key, toUserId, amount])}`;
-/** A person said that it was paid, and not to whom. */
+/** The mark of a reference that a person settled as paid, without saying to whom. */
 const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
 const settledNotPaidMark = ({ key }: Keyed): string => `settledNotPaid:${key}`;
 /** The mark by which an answer counts only once. */
@@ -132,7 +139,7 @@ const answeredMark = ({ key, sentAt }: Answered): string =>
 		? settledNotPaidMark({ key })
 		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`;
 
-/** Written in one call. *Sent* too: a person may have settled it as not paid meanwhile. */
+/** The marks of a fact. *Sent* is written again, because a person may have settled it as not paid meanwhile. */
 const factMarks = (fact: Fact, keyed: Keyed): string[] => [
 	sentMark(keyed),
 	factMark(fact, keyed),
@@ -142,16 +149,19 @@ const factMarks = (fact: Fact, keyed: Keyed): string[] => [
 /** The marks that a reference loses when it becomes unused: *sent*, and its doubt. */
 const marksOfUse = (keyed: Keyed): string[] => factMarks('doubt', keyed);
 
-/** The references that n8n keeps for this node. Each function throws what a call of the database throws. */
+/**
+ * The references that n8n keeps for this node. Each method throws if the database fails, or if the execution
+ * was stopped.
+ */
 export class PaymentRecord {
 	private readonly context: IExecuteFunctions;
 	private readonly stop: AbortSignal | undefined;
-	/** Aborted a while after `stop`. */
+	/** The signal that is aborted `waitAfterStopMs` after `stop`. */
 	private readonly deadline: AbortSignal;
 	/** The age of each reservation of this run, in ms. */
 	private readonly reservations = new Map<Payment, () => number>();
 
-	/** @param waitAfterStopMs how long it still waits for the database after the execution was stopped */
+	/** @param waitAfterStopMs the time in ms to wait for the database after the execution was stopped */
 	constructor(context: IExecuteFunctions, waitAfterStopMs: number) {
 		this.context = context;
 		this.stop = context.getExecutionCancelSignal();
@@ -163,17 +173,17 @@ export class PaymentRecord {
 		return await this.untilDeadline(marksOf(this.context, 'node').count());
 	}
 
-	/** The state of each. The question leaves no mark, unless it is interrupted. */
+	/** The state of each payment. The question leaves no mark, unless it is interrupted. */
 	async states(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
 		return await this.change(async (change) => await paymentStatesOf(change, payments, slotNow()));
 	}
 
 	/**
-	 * Records the results of payments and reserves others, in one change. When it throws, none of `wanted` may be
-	 * sent.
-	 * @param ended were reserved before; one without a result was not sent
-	 * @returns the states of `wanted` before the change; those that were `unused` are now reserved. And the age of
-	 * these reservations, in ms
+	 * Records the results of payments and reserves others, in one change. When it throws, none of `wanted` may
+	 * be sent.
+	 * @param ended payments that were reserved before; one without a result was not sent
+	 * @returns the states of `wanted` before the change; those that were `unused` are now reserved. `ageMs`
+	 * gives the age of these reservations, in ms
 	 */
 	async recordResultsAndReserve(
 		ended: Payment[],
@@ -183,7 +193,7 @@ export class PaymentRecord {
 			const ageMs = stopwatch();
 			const slot = slotNow();
 			const reservationOf = (each: Payment): string[] => [sentMark(each), busyMark(each, slot)];
-			// One call of the database does for a window of unused references.
+			// For a window of unused references, one call of the database is enough.
 			await this.recordResults(change, ended, wanted.flatMap(reservationOf));
 			const statesBefore = await paymentStatesOf(change, wanted, slot);
 			for (const payment of wanted.filter((each) => statesBefore.get(each) === 'unused')) {
@@ -207,11 +217,11 @@ export class PaymentRecord {
 	}
 
 	/**
-	 * Records a person's answers about references, whomever they were for. When it throws, some of it may be
-	 * recorded.
-	 * @param isByHand whether a person typed the answer just now. Any other answer may be an old one: then a second
-	 * *was not paid* of a reference, or of one sending of it, is refused, and *was paid* of one that is unused since it
-	 * was settled as not paid makes it in doubt, because the two answers differ
+	 * Records a person's answers about references, regardless of the payees. When it throws, some of the
+	 * answers may be recorded.
+	 * @param isByHand whether a person typed the answer just now. Any other answer may be an old one. Then a
+	 * second *was not paid* of a reference, or of one sending of it, is refused. A *was paid* of a reference
+	 * that was settled as not paid and is unused now makes it in doubt, because the two answers differ
 	 */
 	async settle<Each extends Answered>(
 		wasPaid: Each[],
@@ -261,7 +271,7 @@ export class PaymentRecord {
 		alsoAsk: string[] = [],
 	): Promise<void> {
 		const paid = ended.filter((each) => outcomeOfEntry(each) === 'paid');
-		// The others only while their reservations are this run's own: another run may have reserved them since.
+		// Other results are recorded only while this run owns the reservations: later another run may have them.
 		const own = ended.filter((each) => outcomeOfEntry(each) !== 'paid' && this.isOwn(each));
 		const unknown = own.filter((each) => outcomeOfEntry(each) === 'unknown');
 		const notMade = own.filter((each) => outcomeOfEntry(each) !== 'unknown');
@@ -302,8 +312,8 @@ export class PaymentRecord {
 }
 
 /**
- * The states of references, whomever they were for.
- * @param payeeOf a mark that is asked for, beside the others, of those that are paid
+ * The states of references, regardless of their payees.
+ * @param payeeOf gives a mark that is asked for together with the others, for references that are paid
  */
 async function statesOf<Each extends Keyed>(
 	change: RecordChange,
@@ -327,8 +337,9 @@ async function statesOf<Each extends Keyed>(
 }
 
 /**
- * The references of which a fact is recorded. A fact alone, which a crash left, is removed at the end.
- * @param alsoAsk a mark that is asked for in the second call, of those that may have the fact
+ * The references for which a fact is recorded. A fact without its confirmation, which a crash left, is
+ * removed at the end of the change.
+ * @param alsoAsk gives a mark that is asked for in the second call, for references that may have the fact
  */
 async function havingFact<Each extends Keyed>(
 	change: RecordChange,
@@ -357,7 +368,7 @@ async function paymentStatesOf(
 ): Promise<Map<Payment, PaymentState>> {
 	const states = new Map<Payment, PaymentState>(await statesOf(change, payments, slot, payeeMark));
 	const paid = payments.filter((payment) => states.get(payment) === 'paid');
-	// `statesOf` asked for them already.
+	// This makes no call, because `statesOf` has asked for them already.
 	const payees = await change.ask(paid.map(payeeMark));
 	const toOthers = paid.filter((payment) => !payees.has(payeeMark(payment)));
 	const anybody = await change.ask(toOthers.map(anybodyMark));

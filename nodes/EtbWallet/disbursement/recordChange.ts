@@ -30,8 +30,8 @@ export class RecordChange {
 	 * @returns those of `marks` that were there before this change
 	 */
 	async askAndWrite(marks: string[], toWrite: string[]): Promise<ReadonlySet<string>> {
-		// The marks are noted before the call, because a call that throws may have stored *paid*. If *sent* were then
-		// removed, the reference would count as unused.
+		// The marks are kept from removal before the call, because a call that throws may have stored *paid*. If
+		// *sent* were then removed, the reference would count as unused.
 		for (const mark of toWrite) this.toRemove.delete(mark);
 		const unasked = marks.filter((mark) => !this.answers.has(mark));
 		const before = await this.marks.add([...toWrite, ...unasked]);

@@ -5,12 +5,12 @@ import { comparableText } from '../../shared/comparableText';
 /** The longest reference, in characters (code points), as a database counts them. */
 const maxReferenceLength = 200;
 
-/** The key of a reference, by which it is remembered: texts that are the same for `comparableText` have the same. */
+/** The key by which a reference is remembered: the form in which `comparableText` compares it. */
 export const keyOf = comparableText;
 
 /**
- * Reads a reference. A whole number becomes text; white space around it goes, and inside it is one blank: a
- * line break would make two references of one in a list of them.
+ * Reads a reference. A whole number becomes text. White space around it is removed, and inside it becomes one
+ * blank, because in a list of references a line break would make two of one.
  * @throws {InvalidValueError}
  */
 export function requiredReference(value: unknown, field = 'Reference'): string {

@@ -50,7 +50,7 @@ function summaryOf(byOutcome: EntriesByOutcome, { mode }: RunOptions): string {
 	return `${prefix}${counts.join(', ')}, total ${formatEtb(total)}${remark}`;
 }
 
-/** Names people with more than one payment: it may be two invoices, or one payment in two rows. */
+/** Names people with more than one payment, which may be two invoices, or one payment in two rows. */
 export function hintAtRepeatedPayees(context: IExecuteFunctions, payments: Payable[]): void {
 	const byPerson = grouped(payments, ({ toUserId }) => toUserId);
 	const texts = [...byPerson].flatMap(([toUserId, own]) => {
@@ -81,7 +81,7 @@ export function describeExecution(context: IExecuteFunctions): string {
 	return `Workflow ${name ?? ''} (${id ?? 'not saved'}), node ${context.getNode().name}, execution ${context.getExecutionId()}`;
 }
 
-/** The result of a run that sends nothing because items cannot be used: each of them, in one text. */
+/** The result of a run that sends nothing because items cannot be used. Its text names each of them. */
 export function resultOfUnusable(unusable: EndedEntry[]): Result {
 	const [first] = unusable;
 	if (first !== undefined && unusable.length === 1) return first.result;
@@ -180,7 +180,7 @@ function doubtOf({ toUserId = 'somebody', amount }: Entry, byOutcome: EntriesByO
 	return `It is unknown whether ${cut(toUserId)} was paid${etb}${more}`;
 }
 
-/** An entry as the error's data have it. n8n drops undefined fields there. */
+/** The data of an entry in an error. n8n drops undefined fields there. */
 function errorDataOf({ itemIndex, reference, toUserId, amount, result }: Entry) {
 	const txHash = result?.answer?.txHash;
 	return {
@@ -194,7 +194,7 @@ function errorDataOf({ itemIndex, reference, toUserId, amount, result }: Entry) 
 	};
 }
 
-/** A text for each list. */
+/** A text for each outcome that has entries. */
 const textsByOutcome = (byOutcome: EntriesByOutcome): string[] =>
 	outcomeTexts.flatMap(({ outcome, title }) => {
 		const list = byOutcome.get(outcome) ?? [];
@@ -221,14 +221,14 @@ export function reportRun(
 	const byOutcome = groupByOutcome(entries);
 	const summary = summaryOf(byOutcome, options);
 	if (isStopped(context)) {
-		// n8n keeps no output of a stopped node.
+		// n8n keeps no output of a stopped node, so the log gets the report.
 		const details = [...textsByOutcome(byOutcome), describeExecution(context)].join('. ');
 		context.logger.warn(`The execution was stopped. Payments: ${summary}. ${details}`);
 	}
 	if (entries.length > 1 || options.mode !== 'pay') addHint(context, summary);
 	if (!context.continueOnFail()) {
 		const failed = entries.filter(isFailed);
-		// An unknown payment comes before one that is certain.
+		// An unknown payment takes precedence over one that was certainly not paid.
 		const first = failed.find((entry) => outcomeOfEntry(entry) === 'unknown') ?? failed[0];
 		if (first !== undefined) throw runError(context, options, first.result, entries, first);
 	}

@@ -1,4 +1,4 @@
-/** A run of a node that pays, for both operations that do: its settings, its entries, and how they end. */
+/** A run of one of the two operations that pay: its settings, its entries, and how they end. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
@@ -16,13 +16,13 @@ export interface Run {
 	options: RunOptions;
 	/** The steps for a payment that was sent, and whose end is unknown. */
 	remedyOfUnknown: (entry: Entry) => string;
-	/** Keeps the result of a payment, in its entry and for the next try. Called once for each. */
+	/** Keeps the result of a payment, in its entry and for the next try. It is called once for each payment. */
 	setResult: (payment: Payable, result: Result) => void;
 	/** Whether nothing more may be sent. */
 	isStopping(): boolean;
 }
 
-/** The account and the options of a run, or why they cannot be used. */
+/** The account and the options of a run, or the reason why they cannot be used. */
 type Settings = { options: RunOptions } & (
 	| { account: Account; refusal?: undefined }
 	| { account?: undefined; refusal: Result }
@@ -49,10 +49,11 @@ const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
 
 /**
  * Reads and checks the payments of all items. An item that cannot be used gets the result `invalid`.
- * @param fillIn reads the fields of an entry; if it gives a result, the entry is not sent, whatever else it holds
+ * @param fillIn reads the fields of an entry; if it gives a result, the entry is not sent, whatever else it
+ * holds
  * @param objectionTo the result of an entry that may not be sent; it is called for each entry, also for one
- * that could not be read whole, and first for those of earlier tries. Pay Claims has none: it refuses the
- * same reference while it reads.
+ * that could not be read completely, and first for those of earlier tries. Pay Claims has no such function,
+ * because it refuses a repeated reference while it reads.
  */
 export function readEntries(
 	context: IExecuteFunctions,
@@ -73,7 +74,7 @@ export function readEntries(
 		}
 		// An entry whose amount cannot be read may still have the reference of another entry.
 		const objection = objectionTo(entry);
-		// The result that `fillIn` gave stays: the claim of this item may have been sent before.
+		// The result that `fillIn` gave stays, because the payment of a used claim may have been sent before.
 		entry.result ??= objection ?? problem;
 		return entry;
 	});
@@ -114,8 +115,8 @@ export function reportRefusal(
 	addHint(context, refusal.message ?? '');
 	for (const entry of entries) {
 		const isOfField = entry.result !== undefined && codesOfFields.has(entry.result.code);
-		// The error of a setting replaces those of fields: if Mode was meant to be Settle Unknown, the items do not
-		// matter.
+		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
+		// be Settle Unknown.
 		if (entry.result === undefined || (refusal.code === 'settings' && isOfField))
 			entry.result = refusal;
 	}
@@ -136,9 +137,9 @@ export function runOf(
 		remedyOfUnknown,
 		setResult(payment, result) {
 			payment.result = result;
-			// A payment that the record stops holds up nobody else.
+			// A payment that is not sent because of the record does not stop the payments of other people.
 			if (isFailed(payment) && !codesOfRecord.has(result.code)) hasFailure = true;
-			// "Retry On Fail" may send again what was not paid, and nothing else.
+			// "Retry On Fail" may send only those payments again that were not paid.
 			if (outcomeOfEntry(payment) !== 'notPaid')
 				kept.set(payment.itemIndex, { ...payment, result });
 		},

@@ -21,8 +21,8 @@ function windowsOf<Value>(size: number, values: Value[]): Value[][] {
 }
 
 /**
- * The states of payments. They are asked in windows: a question writes marks, and a crash leaves those of one
- * window.
+ * The states of payments. They are asked for in windows, because a question writes marks, and a crash then
+ * leaves the marks of only one window.
  * @throws {Error} when n8n's database fails
  */
 export async function statesOfAll(
@@ -37,8 +37,9 @@ export async function statesOfAll(
 }
 
 /**
- * Sends the payments that the record allows, and ends all. A crash leaves the reservations of one window;
- * while a window is reserved, also those of the one before, which is recorded in the same change.
+ * Sends the payments that the record allows, and gives each a result, unless the run stops. A crash leaves
+ * the reservations of one window. While a window is being reserved, it also leaves those of the window
+ * before, whose results are recorded in the same change.
  */
 export async function payAll(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
 	const { concurrency, timeoutMs } = run.options;
@@ -48,8 +49,8 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 	for (const window of windowsOf(concurrency, payments)) {
 		if (run.isStopping()) break;
 		const ended = reserved;
-		// After a change that failed only *paid* is recorded again. The change may have been stored, and somebody
-		// may have settled or reserved the others since.
+		// After a failed change only *paid* is recorded again. That change may still have been stored, and
+		// somebody may have settled or reserved the other references since.
 		reserved = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');
 		let reservation: Awaited<ReturnType<PaymentRecord['recordResultsAndReserve']>>;
 		try {
@@ -104,7 +105,7 @@ export async function sendConcurrently<Sent extends Payable>(
 	payments: Sent[],
 	allowedMs: (payment: Sent) => number,
 ): Promise<void> {
-	// Shared by all senders: each takes the next payment.
+	// All senders share this iterator, and each takes the next payment.
 	const queue = payments.values();
 	const sendQueued = async (): Promise<void> => {
 		for (const payment of queue) {
@@ -121,7 +122,7 @@ export async function sendConcurrently<Sent extends Payable>(
 
 const whatToCheck = 'Check the treasury balance, the amount and the user ID.';
 
-/** Endpoint 7 of the service document §4. It does not say which status means too little money. */
+/** Endpoint 7 of the service document §4. The document does not say which status means too little money. */
 const disburseRequest = {
 	method: 'POST',
 	path: '/disburse',
@@ -136,13 +137,13 @@ const disburseRequest = {
 	},
 } as const satisfies ServiceRequest;
 
-/** Sends a payment. An exception counts as unknown, because the request may have left. */
+/** Sends a payment. An exception counts as unknown, because the request may have been sent. */
 async function send(
 	{ context, account, options }: Run,
 	{ toUserId, amount }: Payable,
 	allowedMs: () => number,
 ): Promise<Result> {
-	// JSON writes this number as the same text.
+	// JSON writes this number as exactly the text of `amount`.
 	const request = { ...disburseRequest, body: { toUserId, amountEtb: Number(amount) } };
 	const stop = context.getExecutionCancelSignal();
 	const limits = { timeoutMs: options.timeoutMs, allowedMs, stop, finishesAfterStop: true };

@@ -57,10 +57,10 @@ const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>
 
 /**
  * Records what a person found out about named references. Outside the editor, and by an expression anywhere,
- * *was not paid* counts once for each reference, or for each sending of it that the expression names: an execution
- * that runs again must not free what was sent since. In the same cases, *was paid* of a reference that was settled
- * as not paid and is unused now makes it unknown again: two people gave different answers, and nobody may be paid
- * twice by one of them.
+ * *was not paid* counts once for each reference, or for each sending of it that the expression names, because
+ * an execution that runs again must not free a payment that was sent since. In the same cases, *was paid* of
+ * a reference that was settled as not paid and is unused now makes it unknown again: the two answers differ,
+ * and the wrong one must not lead to a second payment.
  * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node
  * continues on fail
  */
@@ -69,7 +69,7 @@ export async function settle(
 	options: RunOptions,
 ): Promise<INodeExecutionData[]> {
 	// If the first try of Retry On Fail failed at the database, a later one repeats its error and settles
-	// nothing: it could free what was sent since.
+	// nothing, because it could free a payment that was sent since.
 	const tries = triesOf(context);
 	if (tries.failure !== undefined) return notSettled(context, tries.failure);
 	let wasPaid: Named[];
@@ -109,7 +109,7 @@ export async function settle(
 }
 
 /**
- * Tells why nothing is settled, in one item instead of the items that came.
+ * Reports why nothing is settled, in one item that replaces the input items.
  * @throws {NodeOperationError} unless the node continues on fail
  */
 function notSettled(
@@ -123,7 +123,7 @@ function notSettled(
 }
 
 /**
- * The references in a field, one a line: of all items, if an expression gives them.
+ * The references in a field, one on each line. If an expression gives them, they are read for all items.
  * @throws {InvalidValueError}
  */
 function namedReferences(
@@ -151,7 +151,7 @@ function namedReferences(
 	return [...new Map(references.map((each) => [each.key, each])).values()];
 }
 
-/** @throws {InvalidValueError} when nothing is named, or something in both fields */
+/** @throws {InvalidValueError} when no reference is named, or one is in both fields */
 function refuseBadNames(wasPaid: Named[], wasNotPaid: Named[]): void {
 	if (wasPaid.length + wasNotPaid.length === 0) {
 		throw new InvalidValueError(

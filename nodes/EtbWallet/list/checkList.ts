@@ -31,7 +31,7 @@ export interface CheckedRow
 	problem: string;
 	remarks: Remark[];
 	reference?: string;
-	/** Only with at least one of the two tables, and an employee number that can be read. */
+	/** It is there only with at least one of the two tables, and an employee number that can be read. */
 	known?: 'new' | 'changed' | 'same';
 	/** The payment for the same purpose that was the last before this period, or if there is none, the newest. */
 	lastTime?: ReturnType<typeof registeredFields>;
@@ -111,7 +111,7 @@ const isPerson = ({ kind }: ReadRow): boolean => kind === 'person';
 
 /**
  * Makes the function that gives the person of a row the wallet in Known People, or a problem. A list may
- * repeat that wallet, and not change it. Without Known People the list has to have the wallets.
+ * repeat that wallet, but not change it. Without Known People the list has to have the wallets.
  */
 function walletFiller(people: Known['people'], setsUpPeople: boolean, heading: string) {
 	const byNumber = grouped(people ?? [], ({ key }) => key);
@@ -153,7 +153,7 @@ function walletFiller(people: Known['people'], setsUpPeople: boolean, heading: s
 function duplicateFinder(rows: readonly ReadRow[], headingOf: HeadingOf) {
 	const finders = (['userId', 'key'] as const).map((field) => {
 		const formOf = ({ person }: ReadRow): string => comparableText(person[field]);
-		// The row itself is the id, because two sheets in one list have the same lines.
+		// The row itself is the id, because two sheets in one list have the same line numbers.
 		const nameOf = ({ line, person }: ReadRow): string => `row ${line} (${person.name})`;
 		const othersLike = othersFinder(
 			rows.map((row) => ({ form: formOf(row), id: row, name: nameOf(row) })),
@@ -167,7 +167,7 @@ function duplicateFinder(rows: readonly ReadRow[], headingOf: HeadingOf) {
 	return (row: ReadRow): string[] => finders.map((find) => find(row));
 }
 
-/** All problems of a row as one text. How the row is written is no problem once the person was paid. */
+/** All problems of a row as one text. Mistakes in its cells are no problem once the person was paid. */
 function problemOf(row: ReadRow, history: History, duplicates: string[]): string {
 	const unknown = history.unknownElsewhere.map(({ reference, workflow }) => {
 		const by = workflow && ` by the workflow ${workflow}`;

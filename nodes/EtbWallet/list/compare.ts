@@ -12,8 +12,8 @@ import type { Person, ReadRow } from './rows';
 const comparableEmail = (text: string): string => (text.includes('@') ? comparableText(text) : '');
 
 /**
- * The fields of a person that are compared beside the amount, each in its comparable form. An empty form is equal
- * to none. `same`: the remark on a value that only one person should have.
+ * The fields of a person that are compared beside the amount, each in its comparable form. An empty form is
+ * not compared. `same`: the remark on a value that only one person should have.
  */
 export const comparedFields: ReadonlyArray<{
 	field: 'name' | 'phone' | 'userId' | 'email';
@@ -67,12 +67,12 @@ function newnessOf(
 	return people && !inPeople ? 'not in Known People' : '';
 }
 
-/** The remarks on what differs from what is known of a person: one of each code, from the newest. */
+/** The remarks on differences from the known data of a person: one of each code, from the newest data. */
 function changesOf(person: Person, history: History, { payments }: Known): Remark[] {
 	const { inPeople, paid, otherPayments } = history;
 	if (paid) return differences(person, paid, 'when it was paid');
 	const last = history.lastTime ?? otherPayments.at(-1);
-	// Only the last amount for the same purpose is compared: a bonus is not a lower salary.
+	// Only the last amount for the same purpose is compared, because a small bonus is not a lower salary.
 	const lastTime = last && { ...last, amountEtb: history.lastTime?.amountEtb };
 	const isFirstPayment = payments === undefined || otherPayments.length === 0;
 	const remarks = [
@@ -82,10 +82,10 @@ function changesOf(person: Person, history: History, { payments }: Known): Remar
 	return [...new Map(remarks.map((each) => [each.code, each])).values()];
 }
 
-/** Amounts in ETB have two decimals, and a table may store one in binary. */
+/** The comparison has a tolerance, because a table may store amounts, which have two decimals, in binary. */
 const isSameAmount = (one = NaN, other = NaN): boolean => Math.abs(one - other) < 0.001;
 
-/** Remarks on what Known People does not have yet, so that it is kept. A person keeps the wallet. */
+/** Remarks on values that Known People lacks, so that they are stored there. The wallet is not one of them. */
 function firstValues(person: Person, inPeople: Person | undefined): Remark[] {
 	if (inPeople === undefined) return [];
 	const isFirstAmount = person.amountEtb !== undefined && inPeople.amountEtb === undefined;
@@ -127,7 +127,8 @@ const paidLately = (
 ) =>
 	otherPayments
 		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyDays * dayMs)
-		// The same amount for another purpose can be one list under two purposes. Another amount is usual.
+		// The same amount for another purpose can mean that one list was paid under two purposes. A different
+		// amount is usual.
 		.filter(
 			(each) =>
 				otherPaymentsForPurpose.includes(each) || isSameAmount(each.amountEtb, person.amountEtb),
@@ -142,14 +143,15 @@ const paidLately = (
 
 /**
  * A remark on a person who was paid for the same period with another purpose, if this looks like the same
- * payment: with the amount of one, or with more than half of all, which is hardly a difference or a bonus.
+ * payment: its amount is that of one of those payments, or more than half of their sum, which is too much for
+ * a correction or a bonus.
  */
 function paidForPeriod(person: Person, history: History, { period }: ListRun): Remark[] {
 	if (history.paid) return [];
 	const ofPeriod = history.otherPayments.filter(
 		(each) => each.period === period && !history.otherPaymentsForPurpose.includes(each),
 	);
-	// Two lists at once can write one payment twice: the newest row of a reference counts.
+	// Two lists at once can write one payment twice, so only the newest row of a reference counts.
 	const others = [...new Map(ofPeriod.map((each) => [each.reference, each])).values()];
 	const sum = others.reduce((total, { amountEtb = 0 }) => total + amountEtb, 0);
 	const isLikeOne =
@@ -160,8 +162,8 @@ function paidForPeriod(person: Person, history: History, { period }: ListRun): R
 }
 
 /**
- * The amounts that are the sum of all others, as in a row with a total. Fewer than three amounts have none,
- * because of two equal amounts each is the sum of the rest.
+ * The amounts that are the sum of all others, as in a row with a total. Among fewer than three amounts there
+ * is none, because each of two equal amounts would be the sum of the rest.
  * @param amounts in ETB
  */
 function sumsOfOthers(amounts: readonly number[]): Set<number> {
@@ -172,7 +174,7 @@ function sumsOfOthers(amounts: readonly number[]): Set<number> {
 	return new Set(amounts.filter((amount) => Math.abs(total - 2 * amount) <= tolerance));
 }
 
-/** One spelling of Tadesse and Tadese: an Ethiopian name in Latin letters has several. */
+/** Makes one spelling of Tadesse and Tadese, because Ethiopian names have several in Latin letters. */
 const withoutDoubles = (name: string): string => name.replace(/(\p{L})\1+/gu, '$1');
 
 /** Makes the function that remarks on the same name, telephone, wallet or email under another number. */

@@ -4,8 +4,8 @@ import { comparableText } from '../../shared/comparableText';
 /** Signs that only separate the parts of an employee number. */
 const sign = '[-/\\\\._:# ]';
 const signs = `${sign}+`;
-// The lookbehind lets a match begin only at the first sign of a row: otherwise the time grows with the square
-// of the row.
+// The lookbehind lets a match begin only at the first of several signs. Otherwise the time would grow with
+// the square of their number.
 const signsAtEdges = new RegExp(`^${signs}|(?<!${sign})${signs}$`, 'g');
 const signsAtLetters = new RegExp(
 	`(?<=[\\p{L}\\p{M}])${signs}(?=\\p{N})|(?<=\\p{N})${signs}(?=[\\p{L}\\p{M}])`,

@@ -8,14 +8,14 @@ import { fieldIn } from './spreadsheet';
 import { isObject, property } from '../../shared/unknownValues';
 import { employeeIn, personIn, type Person } from './rows';
 
-/** A row of the register of payments. A text that it does not have is empty. */
+/** A row of the register of payments. A text that the row lacks is empty. */
 export interface RegisteredPayment extends Person {
 	purpose: string;
 	/** The period, such as 2026-10, or its text if that is no period. */
 	period: string;
 	/** The reference in the form that is compared, like `ownReference` and `outcome`. */
 	reference: string;
-	/** The reference that the list would give it: `reference` may have another form of the number. */
+	/** The reference that the list would give it, because `reference` may have another form of the number. */
 	ownReference: string;
 	/** The outcome of *Create*, or a code of it. */
 	outcome: string;
@@ -82,7 +82,7 @@ export const peopleIn = (given: unknown, now: Date): Person[] =>
 /**
  * Reads the register of payments. Rows without a reference are left out.
  * @param given rows with `reference`, `outcome` and perhaps others, or n8n's items of them
- * @param listPurpose the purpose of a row without columns for it, if its reference begins with this purpose
+ * @param listPurpose a row without a purpose gets this one if its reference begins with it
  * @throws {InvalidValueError} if it is no list
  */
 export function paymentsIn(given: unknown, listPurpose: string): RegisteredPayment[] {
@@ -133,7 +133,8 @@ export function historyFinder(
 	const paidPayments = payments.filter(isPaid);
 	const paidTo = grouped(paidPayments, ({ key }) => key);
 	const paidReferences = new Set(paidPayments.map(({ reference }) => reference));
-	// Two workflows at once can write one reference as paid and as unknown, or twice as unknown.
+	// Two workflows at once can write one reference as paid and as unknown, or twice as unknown. Then paid
+	// counts, or the last row.
 	const unknown = payments.filter((each) => isUnknown(each) && !paidReferences.has(each.reference));
 	const unknownByReference = new Map(unknown.map((each) => [each.reference, each]));
 	const unknownTo = grouped([...unknownByReference.values()], ({ key }) => key);

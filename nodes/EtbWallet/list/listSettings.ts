@@ -18,7 +18,7 @@ export interface ListSettings {
 	purpose: string;
 	period: Period;
 	now: Date;
-	/** The headings in the user's own list, of the columns with another heading than their name. */
+	/** The headings in the user's own list, for the columns whose heading is not their name. */
 	columns?: Partial<Record<Column, string>>;
 	/** Known People: rows of a table, or n8n's items of them; undefined if the list has the wallets. */
 	people?: unknown;
@@ -43,7 +43,7 @@ const namesItem =
  */
 export function readListSettings(context: IExecuteFunctions, read: ParameterReader): ListSettings {
 	const now = new Date();
-	// Most rows of a sheet are empty, and an expression costs much more than all other work on a row.
+	// Empty rows are left out: most rows are empty, and an expression costs more than all other work on a row.
 	const filled = (): number[] =>
 		context.getInputData().flatMap(({ json }, index) => (isEmpty(json) ? [] : [index]));
 	const ofList = (name: string, displayName: string): unknown => {

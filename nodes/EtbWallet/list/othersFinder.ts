@@ -1,7 +1,7 @@
 /** Items of a list that have something in common. */
 
 /**
- * Makes the function that finds the others with the same form. An empty form is like no other.
+ * Makes the function that finds the others with the same form. An empty form matches no other.
  * @param items an item may come several times, with the same `id`
  * @returns a function from the form and the id of an item to the names of at most three others
  */
@@ -9,7 +9,7 @@ export function othersFinder(items: ReadonlyArray<{ form: string; id: unknown; n
 	const byForm = new Map<string, Map<unknown, string>>();
 	for (const { form, id, name } of items) {
 		const names = byForm.get(form) ?? new Map<unknown, string>();
-		// The item itself and three others: 20,000 items may all have one form.
+		// The item itself and three others are enough, because 20,000 items may all have one form.
 		if (form !== '' && names.size < 4) byForm.set(form, names.set(id, name));
 	}
 	return (form: string, id: unknown): string => {

@@ -31,7 +31,7 @@ interface PeriodFields {
 	 * a forgotten value each later run would succeed without paying anybody.
 	 */
 	isChosen: boolean;
-	/** Whether n8n repeats an execution: its first time is unknown, so the field has to name the period. */
+	/** Whether n8n repeats an execution. Its original time is unknown, so the field has to name the period. */
 	isRetryExecution: boolean;
 }
 

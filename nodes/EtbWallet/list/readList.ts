@@ -28,7 +28,7 @@ type Fields = Record<string, unknown>;
 
 /** A row of the list that has a value in a cell. */
 export interface SourceRow {
-	/** From 0, also for a row of a sheet: each row comes as an item. */
+	/** The index of the item, from 0. A row of a sheet comes as an item too. */
 	itemIndex: number;
 	/** The row as the spreadsheet numbers it, or counted from 1. */
 	line: number;
@@ -36,7 +36,7 @@ export interface SourceRow {
 	cells: Partial<Record<Column, unknown>>;
 	/** The cells of the columns that are not read, by heading. */
 	otherCells: Fields;
-	/** Whether there is a cell beyond the last heading: a comma in a value moved the cells. */
+	/** Whether there is a cell beyond the last heading, for example because a comma in a value moved the cells. */
 	isTooLong: boolean;
 	/** Whether it has only words, and is below the last amount, as signatures are. */
 	isSignature: boolean;
@@ -107,7 +107,10 @@ function hasOnlyWords(cells: unknown[], amountAt: number): boolean {
 	return texts.length > 1 && isWord && !texts.some((text) => /\p{N}/u.test(text));
 }
 
-/** The rows with only words below the last amount. Above an amount, such a row can be headings of a second table. */
+/**
+ * The rows with only words below the last amount. Above an amount, such a row can be a second table's
+ * headings.
+ */
 function signaturesIn(rows: readonly SheetRow[], places: HeadingRow['places']): Set<SheetRow> {
 	const [amountAt = -1] = places.get('amountEtb') ?? [];
 	const last = rows.findLastIndex(({ cells }) => /\p{N}/u.test(valueIn(cells[amountAt])));
@@ -117,7 +120,7 @@ function signaturesIn(rows: readonly SheetRow[], places: HeadingRow['places']): 
 
 const isFilled = (cells: unknown[]): boolean => cells.some((cell) => textOf(cell) !== '');
 
-/** A row of the sheet; the names of fields are its first row, with `line` 0. */
+/** A row of the sheet. For items with fields, the first row has the names of the fields, and `line` 0. */
 type SheetRow = Pick<SourceRow, 'itemIndex' | 'line'> & { cells: unknown[] };
 
 /** @throws {InvalidValueError} for an item with an error, or a sheet that is too large */
@@ -133,7 +136,7 @@ function sheetOf(items: readonly Fields[]): SheetRow[] {
 	const isSheet = items.length > 0 && items.every(({ row }) => Array.isArray(row));
 	const keys = isSheet ? [] : [...new Set(items.flatMap((item) => Object.keys(item)))];
 	const rows = items.map((item, itemIndex) => {
-		// A hole in a row is an empty cell.
+		// A hole in the array of a row is an empty cell.
 		const row = isSheet && Array.isArray(item.row) ? Array.from<unknown>(item.row) : undefined;
 		const cells = row ?? keys.map((key) => item[key]);
 		// The node of Google Sheets gives the number of the row.
@@ -156,7 +159,7 @@ function sheetOf(items: readonly Fields[]): SheetRow[] {
 
 type HeadingRow = ReturnType<typeof headingRow>;
 
-/** Reads a row as the headings. `fit` counts the columns that it names, and then its texts. */
+/** Reads a row as the headings. `fit` grows with the required columns it names, and less with its texts. */
 function headingRow({ cells, line }: SheetRow, headingOf: HeadingOf) {
 	const headings = cells.map(headingIn);
 	const places = placesIn(headings, headingOf);
@@ -219,8 +222,9 @@ const quotedList = (texts: string[]): string =>
 	texts.filter(Boolean).map(show).join(', ') || 'empty';
 
 /**
- * Refuses a second row of headings, below which a column may mean something else, such as gross for net. Such
- * a row repeats a heading in its column, or two headings anywhere, or has only words, also for the amount.
+ * Refuses a second row of headings, below which a column may mean something else, such as gross instead of
+ * net. Such a row repeats a heading in its column, or two headings anywhere, or has only words, also for the
+ * amount.
  * @throws {InvalidValueError}
  */
 function refuseSecondTable(

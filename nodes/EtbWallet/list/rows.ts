@@ -45,7 +45,10 @@ export const personIn = (row: unknown): Person => ({
 
 type Reader = (cell: unknown, field: string, now: Date) => Partial<Person> & { remarks?: Remark[] };
 
-/** The columns that are checked. An invisible character is a problem where it is sent, or changes an amount. */
+/**
+ * The columns that are checked. An invisible character is a problem in a value that is sent, and in an
+ * amount.
+ */
 const checkedColumns: Array<{ column: Column; refusesInvisible: boolean; read: Reader }> = [
 	{ column: 'employee', refusesInvisible: false, read: employeeIn },
 	{ column: 'name', refusesInvisible: false, read: nameIn },
@@ -58,7 +61,7 @@ export interface ReadRow extends SourceRow {
 	/** `noPerson`: no employee number and no amount, such as a title or a signature. */
 	kind: 'person' | 'total' | 'noPerson';
 	person: Person;
-	/** Sentences for the user; an empty one is none. */
+	/** Sentences for the user. An empty text among them is no problem. */
 	problems: readonly string[];
 	remarks: readonly Remark[];
 }
@@ -103,7 +106,7 @@ function kindOf(
 	{ employee, name, phone, userId }: Person,
 ): ReadRow['kind'] {
 	const amount = valueIn(cells.amountEtb);
-	// The column of numbers can have a title, such as *Finance*.
+	// The column of employee numbers can hold the title of a section, such as *Finance*.
 	const isLabel = name === '' || labelOfSignature.test(employee);
 	const isTitle = isLabel && !/\p{N}/u.test(employee) && phone + userId === '';
 	// Formulas below the last person give zero.
@@ -111,7 +114,7 @@ function kindOf(
 	const hasNoEmployee = employee === '' || isTitle;
 	const hasNoAmount = amount === '' || isZero;
 	if (isSignature || (hasNoEmployee && hasNoAmount)) return 'noPerson';
-	// A total without a name has its word in any other cell.
+	// A total without a name can have the word for it in any other cell.
 	const allCells = [...Object.values(cells), ...Object.values(otherCells)];
 	const names = employee + name === '' ? allCells.map(textOf) : [employee, name];
 	return !hasTitle(name) && names.some(isTotal) ? 'total' : 'person';
@@ -155,8 +158,8 @@ function nameIn(cell: unknown, field: string) {
 }
 
 /**
- * A calculated amount has so many digits that the sign can only be a decimal point. A comma behind one to
- * three digits is no decimal point, because `12,4000` may be a typing error in 124,000.
+ * A calculated amount has so many digits that its separator can only be a decimal point. A comma behind one
+ * to three digits is no decimal point, because `12,4000` may be a typing error in 124,000.
  */
 const calculated = /^(?:\d+\.\d{4,}|(?:0|\d{4,})[.,]\d{3,})$/;
 

@@ -3,11 +3,11 @@ import { InvalidValueError, refuseIf, show } from '../../shared/invalidValue';
 import { invisible } from '../../shared/comparableText';
 import { property } from '../../shared/unknownValues';
 
-/** The form of nearly all cells. Their text needs no change. */
+/** Matches nearly all cells. Their text needs no change. */
 const plain = /^[\w.,/@+:#&()-]*(?: [\w.,/@+:#&()-]+)*$/;
-/** One class: a character in two classes can be matched in ways without limit. */
+/** It is one class, because a row of characters that are in two classes can be matched in too many ways. */
 const unseen = `[${invisible.source.slice(1, -1)}\\s]`;
-/** The lookbehind lets a match begin only at the first character of a row, so the time stays linear. */
+/** The lookbehind lets a match begin only at the first of several characters, so the time stays linear. */
 const unseenAtEnds = new RegExp(`^${unseen}+|(?<!${unseen})${unseen}+$`, 'gu');
 
 /**
@@ -46,8 +46,9 @@ export function valueIn(cell: unknown): string {
 export const fieldIn = (row: unknown, field: string): string => valueIn(property(row, field));
 
 /**
- * Decodes a text of a CSV file. n8n makes one letter of each byte if the file has no mark of its encoding.
- * The encoding is UTF-8, or windows-1252 for bytes that are no UTF-8. Any other cell comes back as it is.
+ * Decodes a text of a CSV file. If the file has no mark of its encoding, n8n makes one letter of each byte.
+ * The bytes are then read as UTF-8, or as windows-1252 if they are not UTF-8. Any other cell is returned
+ * unchanged.
  */
 export function decodeCsv(cell: unknown): unknown {
 	if (typeof cell !== 'string' || !/[\u0080-\u00ff]/.test(cell) || /[^\0-\u00ff]/.test(cell))
@@ -71,12 +72,12 @@ const date = new RegExp(
 	'i',
 );
 
-/** A number with an exponent, with signs between thousands, or with more digits than a spreadsheet keeps. */
+/** A number with an exponent, with thousands separators, or with more digits than a spreadsheet keeps. */
 const changedNumber = /^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+$|^\d{15}0+$/i;
 
 /**
- * Whether a spreadsheet may have made the number in a cell of another number, or of a date.
- * @param number the number that was read of the cell
+ * Whether a spreadsheet may have made the number in a cell from another number, or from a date.
+ * @param number the number that was read from the cell
  */
 export function isChangedNumber(cell: unknown, number: string): boolean {
 	const isWhole = Number.isInteger(cell) && Number(cell) >= 0 && Number(cell) < 1e15;
@@ -94,14 +95,14 @@ const total = new RegExp(
 /** Whether a text is a total, by a word for it at its beginning or end. */
 export const isTotal = (text: string): boolean => total.test(text);
 
-/** A title of a person. No total has one, so a person called Total Bekele is paid as Ato Total Bekele. */
+/** A title of a person. No total has one, so a person called Total Bekele can be listed as Ato Total Bekele. */
 const title = /^(?:ato|w\/r[ot]|dr|አቶ|ወ\/ሮ|ወ\/ት)[. ]/iu;
 export const hasTitle = (name: string): boolean => title.test(name);
 
 /**
  * The day that a spreadsheet keeps as this number, as it does for a typed `12-1`.
- * @returns `YYYY-MM-DD`; empty for a cell without a whole number, or a day that is not in last, this or next
- * year
+ * @returns `YYYY-MM-DD`; empty for a cell without a whole number, or a day that is not in the last, this or
+ * the next year
  */
 export function nearbyDay(cell: unknown, now: Date): string {
 	const days = typeof cell === 'number' && Number.isInteger(cell) ? cell : NaN;
@@ -146,7 +147,7 @@ export function refuseMisread(cell: unknown, row: string, column: string): void 
 }
 
 /**
- * Refuses a text that people cannot compare by eye.
+ * Refuses a cell that people cannot compare by eye: no text, the error of a formula, or invisible letters.
  * @param refusesInvisible whether any invisible character is refused, because the value is sent
  * @throws {InvalidValueError}
  */

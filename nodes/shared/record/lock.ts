@@ -1,21 +1,22 @@
 /**
  * Serializes access to the record of a workflow's nodes over all processes of n8n. An access reads the record
  * and writes it afterwards, so two accesses at once would lose changes. The lock is the row of n8n's database
- * that holds the marks of the whole workflow. A process that wants the lock acts by the state of the row:
+ * that holds the marks of the whole workflow. A process that wants the lock acts according to the state of
+ * the row:
  *
- * - There is no row: no process holds the lock. The process adds *lock*. The database lets one process insert
- *   the row, and this process holds the lock.
- * - The row has *lock*: a process holds the lock, or ended while it held the lock. The process reads until
- *   the row is gone. Every 2 s it adds up to five marks of its own.
+ * - There is no row: no process holds the lock. The process adds *lock*. The database lets only one process
+ *   insert the row, and that process then holds the lock.
+ * - The row has *lock*: a process holds the lock, or ended while it held the lock. The waiting process reads
+ *   until the row is gone, and every 2 s adds up to five marks of its own.
  * - The row has *lock* and all marks of the process: the lock holder is the same as the last time. After 30
  *   to 40 s of this state, the process removes the marks of others, then the row, and tries again.
- * - The row has *lock*, and not all marks of the process: another process acquired the lock since. The
+ * - The row has *lock*, but not all marks of the process: another process has acquired the lock since. The
  *   process starts its 30 to 40 s again.
- * - The row has other texts: a node such as Remove Duplicates uses it. The process removes all marks of
- *   the lock, also those of other processes, and fails.
+ * - The row has other texts: a node such as Remove Duplicates uses it. The process removes all marks of the
+ *   lock, also those of other processes, and fails.
  *
- * The lock holder works for at most 15 s. After that it neither writes nor relies on what it read. At its end it
- * removes the row, unless 30 s are over: then another process may hold the lock.
+ * The lock holder works for at most 15 s. After that it neither writes nor relies on what it read. When it
+ * has finished, it removes the row, unless 30 s have passed: by then another process may hold the lock.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { inTurn } from '../inTurn';
@@ -38,30 +39,30 @@ const randomMarks = (): string[] =>
 /** The time between two calls that try to acquire the lock, in ms. Between them a waiting process only reads. */
 const acquireEveryMs = 2_000;
 
-/** A lock held for longer, in ms, is that of a process that ended: a lock holder needs only a few calls. */
+/** A lock that is older, in ms, counts as that of a process that ended. A holder needs only a few calls. */
 const abandonedAfterMs = 30_000;
 
-/** The largest random time on top, in ms: two processes must not take over a lock together. */
+/** The largest random time in ms that is added to it, so that two processes do not take over a lock together. */
 const abandonedSpreadMs = 10_000;
 
 /**
- * A process that held the lock for longer, in ms, may lose it soon: it neither writes nor relies on what it
- * read.
+ * The time in ms after which a lock holder neither writes nor relies on what it read, because it may soon
+ * lose the lock.
  */
 const safeForMs = 15_000;
 
-/** An insert fails if another process was first. So many in a row mean a broken database. */
+/** An insert fails if another process was first. This many failures in a row mean a broken database. */
 const maxFailuresInARow = 5;
 
-/** A pause in ms, random, so that waiting processes do not call the database at the same moments. */
+/** A random pause in ms, so that waiting processes do not call the database at the same moments. */
 const shortPauseMs = (): number => 5 + Math.random() * 20;
 
 /**
  * Runs `access` while no other access to the record of the same workflow runs, in this process or another.
- * @param access its parameter has the node's own marks. A call that adds or removes marks throws when the lock
- * may be lost, because the process stood still
+ * @param access its parameter has the node's own marks. A call of it that adds or removes marks throws when
+ * the lock may soon be lost, for example because the process stood still
  * @param stop ends the wait for the lock
- * @throws {Error} when the lock was not acquired, or was held for too long: then nothing of `access` is
+ * @throws {Error} when the lock was not acquired, or was held for too long: then no result of `access` is
  * reliable
  */
 export async function withRecordLock<Value>(
@@ -139,9 +140,9 @@ async function waitForRelease(lockRow: Marks, stop?: AbortSignal): Promise<boole
 
 /**
  * Tries once to acquire the lock.
- * @param ownMarks are added to a row that is there, so that the next call knows the lock holder again
- * @returns `acquired`; `held` by another process; `heldBySame` by the same process as the last time; an
- * error if no process holds it and this one did not acquire it, or the database failed
+ * @param ownMarks are added to a row that is there, so that the next call recognises the lock holder
+ * @returns `acquired`; `held` if another process holds it; `heldBySame` if that is the same process as the
+ * last time; an error if no process holds it and this one did not acquire it, or the database failed
  */
 async function tryToAcquire(
 	lockRow: Marks,
@@ -163,7 +164,7 @@ async function tryToAcquire(
 }
 
 /**
- * Removes the lock of a process that ended. A row without all marks of this process belongs to a newer
+ * Removes the lock of a process that ended. A row that lacks one of this process's marks belongs to a newer
  * lock holder, and stays.
  */
 async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): Promise<void> {
@@ -181,8 +182,8 @@ async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): P
 		// Most likely another process inserted the row at the same instant.
 		return;
 	}
-	// All marks were there: the abandoned row. No mark: this call inserted the row. Otherwise the lock is
-	// held.
+	// If all marks were there, this is the abandoned row. If none was there, this call inserted the row.
+	// Otherwise another process holds the lock.
 	if (before.size === marks.length || before.size === 0) await lockRow.clear();
 }
 
@@ -194,13 +195,12 @@ async function release(lockRow: Marks): Promise<void> {
 /** @throws {Error} when the row has texts of another node: then it cannot be the lock */
 async function refuseForeignTexts(lockRow: Marks, expected: string[]): Promise<void> {
 	if ((await lockRow.count()) <= expected.length) return;
-	// n8n gives only a count. Once all marks of the lock are stored, a higher count proves texts of another
-	// node.
+	// n8n gives only the number of texts. Once all marks of the lock are stored, a higher number proves that
+	// there are texts of another node.
 	const marks = [lockMark, ...waitingMarks];
 	await lockRow.add(marks);
 	const isForeign = (await lockRow.count()) > marks.length;
-	// A waiting process that finds its own marks takes the lock for abandoned, so the waiting marks are
-	// removed.
+	// A waiting process that finds its own marks would take the lock for abandoned, so they are removed.
 	await lockRow.remove(isForeign ? marks : waitingMarks);
 	if (!isForeign) return;
 	throw new Error(

@@ -6,7 +6,7 @@ import { unlessAborted } from '../time';
 export interface Marks {
 	/**
 	 * Adds the marks that are not there. n8n has no way to ask for marks without adding them.
-	 * @param most the number of marks that are kept in all, the newest; without it all are kept
+	 * @param most the largest number of marks to keep: the newest stay. Without it all are kept
 	 * @returns the marks that were there before
 	 */
 	add(marks: string[], most?: number): Promise<ReadonlySet<string>>;
@@ -17,7 +17,7 @@ export interface Marks {
 }
 
 /**
- * Waits for a call of the database, because no answer comes over a lost connection.
+ * Limits the wait for a call of the database, because over a lost connection no answer ever comes.
  * @param timeoutMs in ms
  * @throws {Error} of the call, or when no answer comes in time
  */
@@ -36,13 +36,13 @@ export async function withTimeout<Answer>(
 const keepingAll = { mode: 'entries' } as const;
 
 /**
- * n8n's deduplication helper (1.64 and newer) as four calls that end in any case. Each change reads one row
- * of the database as a whole, and writes it as a whole; `count` only reads. The first write of a row is an
- * insert, which is the lock of `lock.ts`. If n8n changes that: nothing keeps processes apart.
+ * n8n's deduplication helper (1.64 and newer) as four calls that always end. Each change reads one row of the
+ * database as a whole, and writes it as a whole; `count` only reads. The first write of a row is an insert,
+ * which is the lock of `lock.ts`. If n8n changes that, two processes can write a record at once.
  * Noticed by: `test/live/queue/queue-payments.live.mts` and `test/live/n8n/trigger.live.mts`, after restarts.
  * @param scope the marks of this node, or of all nodes of the workflow
- * @param checkFirst throws when nothing may be written, or relied on, any more
- * @returns calls that throw the error of the database, or that it did not answer in time
+ * @param checkFirst is called before each change, and throws when nothing may be written any more
+ * @returns calls that throw the error of the database, or an error if it does not answer in time
  */
 export function marksOf(
 	{ helpers }: IExecuteFunctions,
@@ -54,7 +54,7 @@ export function marksOf(
 			if (marks.length === 0) return new Set();
 			checkFirst();
 			const limited = most === undefined ? keepingAll : { ...keepingAll, maxEntries: most };
-			// n8n keeps a mark twice that a call names twice, and removes only one of them.
+			// If a call names a mark twice, n8n stores it twice, and a removal takes only one of the two.
 			const unique = [...new Set(marks)];
 			const call = helpers.checkProcessedAndRecord(unique, scope, limited);
 			return new Set((await withTimeout(call)).processed.map(String));

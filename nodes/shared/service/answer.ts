@@ -37,8 +37,8 @@ export type Judgement =
 const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /**
- * Client errors and redirects that can also follow a request that was carried out: by 408 and 499 a proxy
- * says that it gave up waiting, by 302 and 303 a service says where to see what it did.
+ * Client errors and redirects that can also follow a request that was carried out: with 408 and 499 a proxy
+ * says that it gave up waiting, and with 302 and 303 a service says where its result can be seen.
  */
 const undecidedStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 
@@ -48,9 +48,10 @@ const undecidedPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
 /**
  * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4
  * endpoints 6 and 7) is never repeated once it may have been carried out. A payment is done only with a
- * proof: a success status but for those that leave it open, `success: true` and a `txHash` (§2, Disbursement), and
- * nothing in the answer that contradicts it. It is refused only by a status of a refusal, or `success: false`, and
- * a body that has nothing but the fields of a refusal (§7 does not show which).
+ * proof: a success status that does not leave it open, `success: true` and a `txHash` (§2, Disbursement), and
+ * nothing in the answer that contradicts it. It is refused only by a status of a refusal or `success: false`,
+ * with a body that has no other fields than those of a refusal. The service document does not show these
+ * fields (§7).
  */
 export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	if (attempt.kind === 'unanswered') return judgeUnanswered(request, attempt);
@@ -69,7 +70,7 @@ export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	};
 }
 
-/** Whether it is a status that refuses such a request. */
+/** Whether a status refuses such a request. */
 function refuses({ movesMoney }: RequestTraits, status: number): boolean {
 	if (movesMoney === true) return paymentRefusalStatuses.has(status);
 	return status >= 300 && status < 500 && !undecidedStatuses.has(status);
@@ -100,7 +101,7 @@ function judgeSuccess(request: RequestTraits, answer: Answer): Judgement {
 	return problem === undefined ? { verdict: 'done' } : notShown(request, problem);
 }
 
-/** A success status with `success: false`, from the endpoint that pays. */
+/** Judges a success status with `success: false`, from the endpoint that pays. */
 function judgeDenial(request: RequestTraits, answer: Answer): Judgement {
 	const contradiction = contradictionOfRefusal(request, answer);
 	if (contradiction !== undefined) return notShown(request, contradiction);
@@ -114,7 +115,7 @@ function notShown(request: RequestTraits, problem: string): Judgement {
 	return { verdict, code: 'unclear', mayBeRepeated: false, problem };
 }
 
-/** The reason why a success status shows no success, to follow "The service answered 200". */
+/** The reason why a success status shows no success, in words that follow "The service answered 200". */
 function problemOf(request: RequestTraits, answer: Answer): string | undefined {
 	const { answersWith } = request;
 	const movesMoney = request.movesMoney === true;
@@ -136,5 +137,5 @@ function problemOf(request: RequestTraits, answer: Answer): string | undefined {
 	return movesMoney && !isProof ? `with a ${answersWith} that is no proof` : undefined;
 }
 
-/** Whether a body is empty or words, such as OK: neither a web page nor the beginning of JSON. */
+/** Whether a body is empty or plain words, such as OK, and neither a web page nor the beginning of JSON. */
 const isPlain = ({ text }: Answer): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);

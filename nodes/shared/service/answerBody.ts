@@ -7,7 +7,7 @@ import type { Answer } from './attempt';
 export const valuesOf = (body: unknown, name: string): unknown[] =>
 	[body, property(body, 'data')].map((each) => property(each, name));
 
-/** The same of a name in any spelling, such as `to_user_id` for `toUserId`. */
+/** The same for any spelling of a name, such as `to_user_id` for `toUserId`. */
 export const valuesSpelledLike = (body: unknown, name: string): unknown[] =>
 	[body, property(body, 'data')].flatMap((each) =>
 		Object.keys(isObject(each) ? each : {})
@@ -20,7 +20,7 @@ const spelling = (name: string): string => name.replace(/[_-]/g, '').toLowerCase
 export const hasSuccess = (body: unknown, value: boolean): boolean =>
 	valuesOf(body, 'success').includes(value);
 
-/** Whether an object in the text of an answer has a name twice: of two values JSON keeps the last one. */
+/** Whether an object in the text of an answer has a name twice. Parsing keeps only the last of the values. */
 export const hasRepeatedName = ({ text, body }: Answer): boolean =>
 	namesIn(text) !== namesIn(JSON.stringify(body));
 
@@ -33,10 +33,10 @@ const namesIn = (json: string): number =>
  */
 const maxNameLength = 80;
 
-/** The texts, numbers and truths of a body, by the names that lead to them. */
+/** The texts, numbers and booleans of a body, by the names that lead to them. */
 type Fields = Map<string, Set<string>>;
 
-/** The values of a body, under names such as `data.status`, also of `status: { value: … }`. */
+/** The values of a body, under names such as `data.status`. A `{ value: … }` in it does not change the name. */
 export function fieldsIn(body: unknown): Fields {
 	const fields: Fields = new Map();
 	const collect = (value: unknown, name: string): void => {

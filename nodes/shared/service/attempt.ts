@@ -18,11 +18,11 @@ export interface Answer {
 	status: number;
 	headers: Record<string, unknown>;
 	text: string;
-	/** The value of the text, if it is JSON that is not too deep. */
+	/** The value of the text; undefined if it is not JSON, or is nested too deeply. */
 	body: unknown;
 }
 
-/** No complete answer. `mayHaveBeenSent` is false only when it is certain that the service never got the request. */
+/** No complete answer came. `mayHaveBeenSent` is false only if the service certainly got no request. */
 export interface Unanswered {
 	kind: 'unanswered';
 	errorCode: string;
@@ -30,8 +30,8 @@ export interface Unanswered {
 }
 
 /**
- * Makes one attempt. The timeout ends it, also if the body arrives slowly, never ends, or is not HTTP.
- * @param timeoutMs from its start to the last byte of the body
+ * Makes one attempt. The timeout ends it even if the body arrives slowly, never ends, or is not HTTP.
+ * @param timeoutMs the time in ms from its start to the last byte of the body
  */
 export async function makeAttempt(
 	send: (signal: AbortSignal) => Promise<RawAnswer>,
@@ -65,7 +65,7 @@ async function answerFrom(
 	return { kind: 'answer', status, headers: headerFields, text, body: parsed(text) };
 }
 
-/** Deeper bodies are not read: n8n, or a node of the workflow, may go through them by recursion. */
+/** The deepest nesting that is read, because n8n or a later node may go through a body by recursion. */
 const maxDepth = 64;
 
 function parsed(text: string): unknown {
@@ -81,7 +81,7 @@ const isDeeper = (value: unknown, levels: number): boolean =>
 	isObject(value) &&
 	(levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1)));
 
-/** The longest body that is read, in bytes, unpacked: n8n itself has no limit. */
+/** The longest body that is read, in bytes after decompression. n8n itself has no limit. */
 const maxBodyBytes = 1_048_576;
 
 interface Stream extends AsyncIterable<unknown> {
@@ -93,7 +93,7 @@ const isStream = (body: unknown): body is Stream =>
 	typeof property(body, 'destroy') === 'function';
 
 /**
- * The text of a body, undefined when it is longer than 1 MB. If it comes as a stream, that is closed at the
+ * The text of a body; undefined if it comes as a stream that is longer than 1 MB. A stream is closed at the
  * end, or when `signal` is aborted.
  * @throws {Error} when the connection ends before the body does
  */
@@ -117,7 +117,7 @@ async function bodyText(body: unknown, signal: AbortSignal): Promise<string | un
 	}
 }
 
-/** Codes of a certificate that is not trusted. A repetition gets the same certificate. */
+/** The codes for a certificate that is not trusted. A repetition would get the same certificate. */
 export const certificateCodes: ReadonlySet<unknown> = new Set([
 	'CERT_HAS_EXPIRED',
 	'CERT_NOT_YET_VALID',
@@ -131,7 +131,7 @@ export const certificateCodes: ReadonlySet<unknown> = new Set([
 
 /**
  * Codes of errors that come before the first byte of the request: no address, no connection, or a TLS
- * handshake that fails (EPROTO). After the handshake TLS fails with ERR_SSL_….
+ * handshake that fails (EPROTO). A failure of TLS after the handshake has a code ERR_SSL_….
  */
 const codesBeforeSending: ReadonlySet<unknown> = new Set([
 	'ECONNREFUSED',
@@ -144,7 +144,7 @@ const codesBeforeSending: ReadonlySet<unknown> = new Set([
 const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
 
 /**
- * The attempt that ended by a network error.
+ * Describes an attempt that ended with an error.
  * @param endedByUs the code, if we ended the attempt
  */
 export function unansweredFrom(error: unknown, endedByUs?: string): Unanswered {
@@ -166,7 +166,7 @@ function wasNotSent(error: unknown): boolean {
 		codesBeforeSending.has(property(error, 'code')) ||
 		notSentSystemCalls.has(property(error, 'syscall')) ||
 		isEndedBeforeSending(error) ||
-		// For a host with several addresses, one error for each that was tried.
+		// For a host with several addresses there is one error for each address that was tried.
 		(Array.isArray(errors) && errors.length > 0 && errors.every(wasNotSent))
 	);
 }

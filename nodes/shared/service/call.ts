@@ -1,4 +1,4 @@
-/** Calls an endpoint of the service: retries where they are safe, flat output, words for a failure. */
+/** Calls an endpoint of the service: retries if it is safe, flattens the output, and describes failures. */
 import type {
 	IDataObject,
 	IExecuteFunctions,
@@ -29,9 +29,8 @@ interface CallLimits {
 }
 
 /**
- * Calls an endpoint, with the retries that it allows. Whatever the service or the network does, it does not
- * throw.
- * @returns flat output, whether or not the service wraps it in `data`; or why there is none
+ * Calls an endpoint, with the retries that it allows. It never throws because of the service or the network.
+ * @returns flat output, whether or not the service wraps it in `data`; or the failure
  */
 export async function callService(
 	context: IExecuteFunctions | IHookFunctions,
@@ -55,7 +54,7 @@ export async function callService(
 		encoding: 'stream',
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
-		// Following would hand the API key to whatever host the answer names.
+		// Following a redirect would send the API key to any host that the answer names.
 		disableFollowRedirect: true,
 	};
 	const send = async (signal: AbortSignal) =>

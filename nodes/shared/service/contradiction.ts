@@ -18,10 +18,10 @@ import {
 import type { RequestTraits } from './request';
 
 /**
- * Finds what in an answer with a success status contradicts the success, or what was sent. A body that does not
- * mention the call is fine, because the service document (§4) shows no answers of endpoints 4 and 5. Another
- * positive amount is fine too, because the service may have paid that one.
- * @returns what contradicts, to follow "The service answered 200"
+ * Finds the part of an answer with a success status that contradicts the success, or the values that were
+ * sent. A body that does not mention the call is accepted, because the service document (§4) shows no answers
+ * of endpoints 4 and 5. Another positive amount is accepted too, because the service may have paid that one.
+ * @returns words that follow "The service answered 200"; undefined if nothing contradicts
  */
 export function contradictionOfSuccess(
 	body: unknown,
@@ -46,14 +46,14 @@ export function contradictionOfSuccess(
 				: !isSame(value, each),
 		);
 		if (other === undefined) continue;
-		// Whole, because secrets are hidden before the message is shortened.
+		// The value is not cut here, because secrets have to be hidden before the message is cut.
 		const shown = isAbsent(other) ? 'empty' : JSON.stringify(other);
 		return `with another value than was sent: ${name} is ${shown}`;
 	}
 	return undefined;
 }
 
-/** Values by which a success is denied. */
+/** Values of a field such as `success` that deny the success. */
 const falseValues = /^(?:0|no?|off|false|error|fail(?:ed|ure)?)$/i;
 
 /** Any value except those that mean an empty field, such as 0, null or n/a. */
@@ -61,7 +61,7 @@ const nonEmpty = /^(?!(?:0+|none|null|false|no errors?|n\/a|-)?$)/i;
 
 type Rule = [names: RegExp, values: RegExp];
 
-/** Fields of any answer that deny the call, by the way in which they do. A text without a name is the whole body. */
+/** Fields that deny the success of any call, grouped by how they do it. A body that is one text has no name. */
 const denials = Object.values<Rule>({
 	saysNoSuccess: [/^(?:(?:data|result)\.)?(?:success|ok)$/i, falseValues],
 	statusOfFailure: [
@@ -75,7 +75,7 @@ const denials = Object.values<Rule>({
 	hasError: [/^(?:data\.)?error(?:s|_?code)?(?:\.|$)/i, nonEmpty],
 });
 
-/** Fields that contradict a completed payment, also deep in an answer, by the way in which they do. */
+/** Fields that contradict a completed payment, at any depth of an answer, by the way in which they do. */
 const denialsOfPayment = Object.values<Rule>({
 	stateOtherThanSuccess: [
 		/(?:status|state|phase|outcome|result|(?:(?<![a-z])|tx)sts)(?:_?(?:text|name|label))?\W*$/i,
@@ -85,7 +85,7 @@ const denialsOfPayment = Object.values<Rule>({
 		/(?:^|\.)(?:res(?:p|ponse|ult)?_?|ret(?:urn)?_?|status_?|reason_?|(?:data|result|response|status)\.)code$|^code$/i,
 		RegExp(`^(?!(?:${successWords}|0+)$)`, 'i'),
 	],
-	/** Such as `isPaid: false`. A fee of 0 for the processing says nothing. */
+	/** An example is `isPaid: false`. A field such as `processingFee: 0` does not count. */
 	successIsFalse: [
 		RegExp(
 			`^(?!.*(?:fees?|times?(?:_?ms)?|count|amount|balance)$)(?:.*\\.)?${successNames}[^.]*$`,
@@ -93,7 +93,7 @@ const denialsOfPayment = Object.values<Rule>({
 		),
 		falseValues,
 	],
-	/** Such as `failReason: "x"`. A payment that was made may say where it can be cancelled. */
+	/** An example is `failReason: "x"`. Fields such as `cancelUrl` do not count: a success may have them. */
 	nameOfFailure: [
 		RegExp(
 			`^(?!.*(?:able|url)$).*(?:\\berr\\b|error|exception|(?<!de)fault|${failureWords})`,
@@ -101,12 +101,12 @@ const denialsOfPayment = Object.values<Rule>({
 		),
 		nonEmpty,
 	],
-	/** Such as `pendingSince: "x"`. A payment that was made may say when it was queued, and what a pending one costs. */
+	/** An example is `pendingSince: "x"`. Fields such as `queuedAt` do not count: a success may have them. */
 	nameOfOpenStep: [
 		RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${openWords})`, 'is'),
 		nonEmpty,
 	],
-	/** The answer of an earlier payment, of a test, of one that somebody has to approve, or of one that came back. */
+	/** The answer is about an earlier payment, a test, or a payment that waits for approval or came back. */
 	otherKindOfPayment: [
 		RegExp(
 			`(?:^|[._]|is)(?:${[
@@ -121,7 +121,7 @@ const denialsOfPayment = Object.values<Rule>({
 	],
 	severityOfError: [/(?:^|\.)(?:type|level|severity)$/i, /^(?:err|fatal)/i],
 	amountOfNothing: [/(?:^|\.)(?:(?:paid|net|credited)_?)?amount(?:_?paid)?$/i, /^-|^0*(?:\.0*)?$/],
-	/** In any field but an address. */
+	/** These words count in any field except a URL. */
 	wordsOfFailureOrOpenStep: [
 		/^(?!.*url$)/is,
 		RegExp(
@@ -139,14 +139,14 @@ const denialsOfPayment = Object.values<Rule>({
 	],
 });
 
-/** A pattern for a name that is one of these, whatever its case. */
+/** Makes a pattern that matches any of these names, in capital or small letters. */
 function wholeName(names: string[]): RegExp {
 	return RegExp(`^(?:${names.join('|')})$`, 'i');
 }
 
 /**
- * The fields of a refusal of a payment that say why. They can decide about money, so they are more than the
- * `usualNames` of `reason.ts`, which only choose the words to show.
+ * The fields of a refusal of a payment that give the reason. They can decide whether somebody is paid, so
+ * there are more of them than `usualNames` of `reason.ts`, which only choose the words to show.
  */
 const refusalReasonNames = wholeName([
 	'',
@@ -155,7 +155,7 @@ const refusalReasonNames = wholeName([
 	'reason|title|hint|non_field_errors',
 ]);
 
-/** The other fields of a refusal, beside those that were sent. */
+/** The other fields that a refusal may have, beside those that were sent. */
 const refusalNames = wholeName([
 	// The result.
 	'success|ok|(?:http_?)?status|name|(?:error_?|status_?|response_?|result_?)?(?:code|type)',
@@ -170,7 +170,7 @@ const refusalNames = wholeName([
 	'available|(?:available|current|treasury|account|wallet)?_?balance',
 ]);
 
-/** The values that these fields have to have in a refusal. */
+/** The values that some of these fields must have in a refusal. */
 const refusalValues: Rule[] = [
 	[/(?:^|\.)(?:success|ok)$/i, falseValues],
 	[/(?:^|\.)received$/i, /^(?:undefined|null|nan|string|number|boolean|object|array)$/i],
@@ -183,24 +183,25 @@ const refusalValues: Rule[] = [
 	],
 ];
 
-/** Codes of a success, and of ISO 8583 and ISO 20022 for a payment that is late, accepted or settled. */
+/** Codes of success, and codes of ISO 8583 and ISO 20022 for a payment that is late, accepted or settled. */
 const openCodes = RegExp(`^(?:0+|0?9|68|91|96|approved|ac[cswt][cpe]|pdng|${successWords})$`, 'i');
 
-/** Whether a status or a code in a body is one of a success, or a status that refuses no payment. */
+/** Whether a status or a code in a body means success, or is an HTTP status that does not refuse a payment. */
 const isOpenCode = (code: string): boolean =>
 	/^[1-5]\d\d$/.test(code) ? !paymentRefusalStatuses.has(Number(code)) : openCodes.test(code);
 
-/** More fields would block n8n for seconds: each is compared with each rule. */
+/** The largest number of fields. More would block n8n for seconds, because each is compared with each rule. */
 const maxFields = 1_000;
 
-/** The longest refusal that is believed, in characters: services refuse in fewer. */
+/** The longest body that counts as a refusal, in characters. The refusals of services are shorter. */
 const maxRefusalLength = 65_536;
 
 /**
- * Finds what leaves open whether a refused request was carried out: for a payment, a field that refusals do not
- * have, such as a hash or a state, or words. With a status of `statusesNeedingReason` and without `success: false`
- * (service document §2), each reason has to say why the payment is refused; without a reason, the code has to.
- * @returns what leaves it open, to follow "The service answered 422"
+ * Finds the part of an answer that leaves open whether a refused request was carried out. For a payment, that
+ * is a field that refusals do not have, such as a hash or a state, or words. With a status of
+ * `statusesNeedingReason` and without `success: false` (service document §2), each reason has to say why the
+ * payment is refused. If there is no reason, the code has to say it.
+ * @returns words that follow "The service answered 422"; undefined if nothing leaves it open
  */
 export function contradictionOfRefusal(
 	{ body: sent = {}, movesMoney }: RequestTraits,
@@ -242,13 +243,13 @@ function isFieldOfRefusal(name: string, sent: IDataObject): boolean {
 	);
 }
 
-/** Whether it can be the amount of a payment that was made; an answer need not name it. */
+/** Whether a value can be the amount that was paid. It may be absent, because an answer need not name it. */
 function canBePaid(value: unknown): boolean {
 	const amount = decimalText(value);
 	return isAbsent(value) || (amount !== undefined && isAbove(amount, '0'));
 }
 
-/** Whether it is the same value, also a number as text, or a web address in another spelling. */
+/** Whether two values are the same, also a number as text, or a text or web address in another spelling. */
 function isSame(sent: unknown, answered: unknown): boolean {
 	if (typeof sent === 'number') return decimalText(answered) === decimalText(sent);
 	if (typeof answered !== 'string' && typeof answered !== 'number') return false;

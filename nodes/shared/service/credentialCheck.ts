@@ -1,4 +1,4 @@
-/** The editor's "Test" of the credential: it reads the balance, and shows why if that fails. */
+/** The editor's "Test" of the credential: it reads the balance, and shows the reason if that fails. */
 import type {
 	ICredentialTestFunctions,
 	ICredentialsDecrypted,
@@ -32,7 +32,7 @@ export async function testCredential(
 		return { status: 'Error', message: `${message}. ${remedy}` };
 	}
 	const { url, credentialsDecrypted } = account;
-	// The only request function that n8n gives to a credential test.
+	// n8n gives no other request function to a credential test.
 	const { request } = this.helpers;
 	const send = async () =>
 		rawAnswer(

@@ -10,7 +10,7 @@ import { isIdempotent, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
 import { causesOfNoAnswer } from './noAnswer';
 
-/** A failure in words. Holds no secret. */
+/** A failure in words. It has no secret in it. */
 export interface Failure {
 	message: string;
 	/** The steps to take. */
@@ -21,7 +21,7 @@ export interface Failure {
 export interface ServiceFailure extends Failure {
 	/** The verdict on the call. */
 	verdict: 'notDone' | 'unknown';
-	/** `invalid`: a field of the item cannot be used, so the service was not asked. */
+	/** `invalid`: a field of the item cannot be used, so the service was not called. */
 	code: FailureCode | 'invalid';
 }
 
@@ -84,7 +84,7 @@ function explanationOf(status: number, verdict: ServiceFailure['verdict']): Expl
 const checkAddress =
 	'Check the Base URL in the ETB Wallet API credential and that the service is running.';
 
-/** Words for a call that was not done, or may not have been. */
+/** Describes a call that was not carried out, or may not have been. */
 export function describeFailure(
 	request: ServiceRequest,
 	attempt: Attempt,
@@ -146,7 +146,7 @@ function describeUnanswered(
 	};
 }
 
-/** For an error that stops the workflow. An item of an error output has its `pairedItem` instead. */
+/** Adds the item to an error that stops the workflow. Items of an error output have `pairedItem` instead. */
 function withItem(message: string, itemIndex?: number): string {
 	return itemIndex === undefined ? message : `${message} [item ${itemIndex}]`;
 }

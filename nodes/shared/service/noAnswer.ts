@@ -1,4 +1,4 @@
-/** Messages, and unusual remedies, for attempts without an answer, by the code of the error. */
+/** The causes of attempts without an answer, by error code, with a remedy if the usual one does not fit. */
 import { certificateCodes, stopped, timedOut, tooLarge } from './attempt';
 
 type Cause = [why: string, remedy?: string];
@@ -7,7 +7,7 @@ const expired: Cause = [
 	'its certificate is out of date',
 	'Ask the partner service for a new certificate, and check the clock of n8n’s machine.',
 ];
-/** The cause of every other code of a certificate. */
+/** The cause for all other codes of certificates. */
 const untrusted: Cause = [
 	'its certificate is self-signed, or an authority made it that n8n does not know',
 	'Ask the partner service to send its whole chain of certificates. If this service is the right one, put the certificate that signed its own into a file, name that file in the environment variable NODE_EXTRA_CA_CERTS of n8n, and start n8n again.',

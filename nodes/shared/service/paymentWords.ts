@@ -1,17 +1,17 @@
 /**
- * The statuses, names and English words by which an answer shows how a payment ended. A message of the node
- * leads to the rules that decided:
+ * The statuses, names and English words by which an answer shows how a payment ended. Each of these messages
+ * of the node comes from the rules behind it:
  *
  * - "with words that leave open", "with a … that leaves open": `openPaymentPatterns` and `refusalWords` here,
  *   `refusalNames`, `refusalReasonNames` and `refusalValues` in `contradiction.ts`
  * - "with …: …" after a success status: `successWords` here, `denials` and `denialsOfPayment` there
  * - "with a txHash that is no proof": `transactionHash` here
  *
- * `failureWords` and `openWords` are parts of several of these rules, and of `transactionHash`: a new word has to
- * fit all of them.
+ * `failureWords` and `openWords` are parts of several of these rules, and of `transactionHash`: a new word
+ * has to fit all of them.
  *
- * A payment that is wrongly *unknown* waits for a person. One that is wrongly *not paid* can be paid twice, and
- * one that is wrongly *paid* is never paid.
+ * A payment that is wrongly *unknown* only waits for a person. One that is wrongly *not paid* can be paid
+ * twice, and one that is wrongly *paid* is never paid.
  */
 
 /**
@@ -24,34 +24,34 @@ export const paymentRefusalStatuses: ReadonlySet<number> = new Set([
 
 /**
  * Refusal statuses that services also use for failures of their own, even after paying. The words of such an
- * answer have to say why it refuses. An answer without words comes from a check before the payment.
+ * answer have to say why it refuses. An answer without words counts as one of a check before the payment.
  */
 export const statusesNeedingReason: ReadonlySet<number> = new Set([400, 422, 429]);
 
-/** The states that go with a payment that was made. Any other state leaves it open, whatever its word. */
+/** The words for the state of a payment that was made. Any other word for a state leaves that open. */
 export const successWords =
 	'true|1|0x1|20[01]|ok(?:ay)?|success(?:ful|fully)?|succeeded|sent|paid|done|completed?|confirmed|settled|executed|processed|delivered|disbursed|transferred|finali[sz]ed|finished|mined';
 
-/** Words of a failure, at their beginning. */
+/** The beginnings of words for a failure. */
 export const failureWords =
 	'fail|declin|reject|denied|refus|insufficient|invalid|revert|revers|refund|cancel|abort|expired|unsuccess|unable|unauthori[sz]ed|forbidden|roll(?:ed)?.?back|dry.?run|simulat';
 
 /**
- * Words of a payment that is not finished, or was made earlier. Words of a usual refusal, such as "please
- * wait" and "the submitted value", are none of them.
+ * Words for a payment that is not finished, or was made earlier. They must not match words of a usual
+ * refusal, such as "please wait" and "the submitted value".
  */
 export const openWords =
 	'timed?.?out|duplicate|already|in.?progress|in.?flight|in.process|pending|queued|waiting|processing|for approval|being (?:processed|sent|paid|made|executed)|scheduled|partial|unconfirmed|under.?review|on.?hold|not yet';
 
-/** A participle that is denied, such as in "was not paid". */
+/** A negated participle, such as in "was not paid". */
 export const negatedParticiple =
 	"(?:\\bnot|n't|\\bno)[ _-](?:\\w{2,9}[ _-]){0,2}(?:\\w{2,20}ed|paid|sent|made|done|final)\\b";
 
-/** Names of fields that say of a payment that it was made, at their beginning. */
+/** The beginnings of names of fields that say whether a payment was made. */
 export const successNames =
 	'(?:is|was|has|payment|tx|transaction)?_?(?:succe|ok|paid|done|complet|confirm|settled|execut|sent|process|final|mined|transferr?ed|approv|accepted|credited|delivered|disbursed|posted|submitted|broadcast|live)';
 
-/** Words of a payment that was made, unless one of the two words before denies them: "was not sent". */
+/** Words for a payment that was made, unless one of the three words before negates them: "was not sent". */
 const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[\\w']{1,20} ){0,2})\\b(?:${[
 	'broadcast(?:ed)?|cleared|completed|confirmed|credited|delivered|disbursed|done|executed|finali[sz]ed|is complete|issued|made',
 	'mined|moved|paid|posted|processed|refunded|released|reversed|sent|settled|success(?:ful(?:ly)?)?|succeeded|transferred|wired',
@@ -59,7 +59,7 @@ const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[
 	'(?:payment|transfer) (?:complete|ok|is final)|went through|(?:payment|transfer|transaction|disbursement|was|were|been|is|has|have) (?:accepted|initiated|received|recorded|submitted)',
 ].join('|')})\\b`;
 
-/** Words of a failure that can also follow a payment, by their meaning. */
+/** Words for a failure that can also come after a payment was made, grouped by their meaning. */
 const failuresAfterPayment = Object.values({
 	/** The service gave up waiting, or trying again. */
 	gaveUp: [
@@ -86,7 +86,7 @@ const failuresAfterPayment = Object.values({
 		'(?:transaction|tx|payment|transfer) (?:id|number|reference)',
 		'(?:transaction|transfer|payment|disbursement|header|block) (?:was |could )?not (?:be )?(?:found|mined|confirmed|verified)',
 	],
-	/** Money moved, or waits. */
+	/** The money was moved, or is waiting. */
 	bank: [
 		'\\bdebit|deducted|escrow|deferred|postponed|delayed|parked|tomorrow|was taken',
 		'(?:funds|money|amount) (?:(?:is|are|was|were) )?reserved|from (?:the )?(?:bank|provider|chain)|bank (?:answer|reply)',
@@ -101,7 +101,7 @@ const failuresAfterPayment = Object.values({
 		'(?:could not|failed to) (?:be )?(?:save|store|notif)|webhook|callback|\\bsms\\b|notification|ledger',
 		'(?:refund|reversal|compensation) failed|(?:could not|failed to) (?:send|log|write|verify|publish)|after.?payment',
 	],
-	/** The words mean another payment, or an earlier one with the same reference. */
+	/** The words are about another payment, or an earlier one with the same reference. */
 	otherPayment: [
 		'idempoten|(?:payment|transfer|transaction|disbursement|reference) exists|identical|used before|dup |under ?way|ongoing',
 		'is running|concurrent|double|repeat|reused?\\b|twice|once per|another (?:payment|transaction)|locked by|forwarded',
@@ -117,18 +117,18 @@ const failuresAfterPayment = Object.values({
 		'\\bmight\\b|may (?:still|have)|unknown (?:status|state|outcome|result|if|whether)',
 		'(?:status|state|outcome|result) (?:\\w{1,20} ){0,5}unknown',
 	],
-	/** A script in which no words are known. */
+	/** A letter of a script in which these rules know no words. */
 	otherScript: ['[\\u0370-\\u1fff\\u2e80-\\ud7ff]'],
 })
 	.flat()
 	.join('|');
 
-/** Texts that leave open whether a payment was made earlier, or is under way. Each takes linear time. */
+/** Matches texts that leave open whether a payment was made earlier or is under way. Takes linear time. */
 export const openPaymentPatterns = [
 	openWords,
 	madeWords,
 	failuresAfterPayment,
-	// Another answer that is quoted: JSON, XML, or names with values.
+	// These are signs that another answer is quoted: JSON, XML, or names with values.
 	`[{}]|<[a-z!/?]|["'’”] ?:|(?:status|state|stage|phase|outcome|result|success|hash)\\w{0,20} ?[:=]`,
 	'\\b(?:0x)?[0-9a-f]{64}\\b',
 ].map((words) => RegExp(words, 'i'));
@@ -147,9 +147,9 @@ export const refusalWords = RegExp(
 );
 
 /**
- * A value that can be a transaction hash (service document §2): one word that has a digit from 1 to 9, is not
- * only the number of a status, and has no word of failure or delay. Such a word in the middle of letters and
- * digits does not count: it is chance.
+ * Matches a value that can be a transaction hash (service document §2): one word that has a digit from 1 to
+ * 9, is not just the number of a status, and has no word for a failure or a delay. Such a word in the middle
+ * of letters and digits does not count, because it can be there by chance.
  */
 const transactionHash = RegExp(
 	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|mock|test|sandbox|draft|job|proposal|dummy|fake|placeholder|batch|task|req|approval|http|${failureWords}|${openWords}))[\\x21-\\x7a]+$`,

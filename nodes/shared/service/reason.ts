@@ -3,7 +3,7 @@ import { isObject } from '../unknownValues';
 
 const maxReasonLength = 300;
 
-/** The reason in one line, or nothing. Secrets are hidden first: half a secret would not be found. */
+/** The reason in one line, or an empty text. Secrets are hidden before it is cut: half of one is not found. */
 export function reasonIn(
 	{ text, body }: { text: string; body: unknown },
 	hide: (text: string) => string,
@@ -11,13 +11,13 @@ export function reasonIn(
 	return shortLine(body === undefined ? textOfPage(text) : reasonOf(body), hide);
 }
 
-/** Words of the service in one short line. */
+/** Puts words of the service into one short line. */
 export function shortLine(words: string, hide: (text: string) => string): string {
 	const line = hide(words).replace(/\s+/g, ' ').trim();
 	return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength)}…` : line;
 }
 
-/** The service's words, to follow ours, which end without a full stop. Quotes show whose they are. */
+/** The service's words in quotation marks, to be appended to our message, which ends without a full stop. */
 export function serviceSaid(reason: string): string {
 	if (reason === '') return '';
 	return `. The service said: "${reason.replaceAll('"', "'").replace(/\.$/, '')}"`;
@@ -29,7 +29,7 @@ function textOfPage(page: string): string {
 	return title ?? page.replace(/<[^<>]*>/g, ' ');
 }
 
-/** The names under which services usually give a reason, the most telling first. */
+/** The names of fields in which services usually give a reason, in order of preference. */
 const usualNames = [
 	'message',
 	'error',
@@ -41,7 +41,7 @@ const usualNames = [
 	'error_description',
 ];
 
-/** The text under the first of the usual names that has one; without any, all texts with their names. */
+/** The text under the first of the usual names that has one. If none has one, all texts with their names. */
 function reasonOf(value: unknown): string {
 	if (typeof value === 'string') return value;
 	if (!isObject(value)) return '';

@@ -1,20 +1,19 @@
-/** A request to an endpoint of the service: what is sent, and what its answer has to show. */
+/** A request to an endpoint of the service: the values to send, and the demands on its answer. */
 import type { IDataObject } from 'n8n-workflow';
 
-/** An endpoint of the service document §4 with its values. A `POST` that may have been carried out is never
- * repeated. */
+/** A request to an endpoint (service document §4). A `POST` that may have been carried out is never repeated. */
 export interface ServiceRequest {
 	method: 'GET' | 'PUT' | 'POST';
 	/** Below the partners prefix, such as `/balance`. */
 	path: string;
 	body?: IDataObject;
-	/** A field that the answer has (service document §4): without it a write is unknown, and a read failed. */
+	/** A field that answers must have (service document §4). Without it a write is unknown, and a read failed. */
 	answersWith?: string;
-	/** Whether it pays somebody: then it counts as done only with a proof (`answer.ts`). */
+	/** Whether the request pays somebody. Then it counts as done only with a proof (see `answer.ts`). */
 	movesMoney?: true;
-	/** Output of endpoints 4 and 5, whose answers are not documented. Their fields are added to it. */
+	/** The output of endpoints 4 and 5, whose answers are not documented. Fields of an answer are added to it. */
 	defaultOutput?: IDataObject;
-	/** The steps for statuses that mean something more at this endpoint. */
+	/** The remedies for statuses that have a more precise meaning at this endpoint. */
 	remedies?: Remedies;
 }
 
@@ -45,5 +44,5 @@ type Method = Pick<ServiceRequest, 'method'>;
 /** Whether a repetition is safe: GET and PUT are idempotent, POST creates or pays. */
 export const isIdempotent = ({ method }: Method): boolean => method === 'GET' || method === 'PUT';
 
-/** Whether it only reads. */
+/** Whether a request only reads. */
 export const isReadOnly = ({ method }: Method): boolean => method === 'GET';

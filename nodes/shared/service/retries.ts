@@ -1,4 +1,4 @@
-/** The rules for making a request again, and the pauses before it. */
+/** The rules for repeating a request, and for the pauses before. */
 import { pause } from '../time';
 import { judge, type Judgement } from './answer';
 import type { Attempt } from './attempt';
@@ -7,7 +7,7 @@ import type { ServiceRequest } from './request';
 /** The limits of all attempts of a call together. */
 const retryLimits = { retries: 3, firstDelayMs: 500, totalWaitMs: 60_000 };
 
-/** The pause before retry `retry` (from 1): exponential with full jitter, at least `Retry-After`. */
+/** The pause in ms before retry `retry` (from 1): exponential with full jitter, and at least `Retry-After`. */
 export function retryDelayMs(
 	retry: number,
 	retryAfter: unknown,
@@ -33,9 +33,9 @@ export interface JudgedCall {
 }
 
 /**
- * Makes attempts until one is not to be repeated, retries are used up, waiting would take too long or the
+ * Makes attempts until one must not be repeated, the retries are used up, waiting would take too long, or the
  * execution is stopped.
- * @param allowedMs how many ms an attempt may take if it begins now; 0 or less: it is too late
+ * @param allowedMs the time in ms that an attempt may take if it begins now; 0 or less if it is too late
  */
 export async function attemptWithRetries(
 	request: ServiceRequest,

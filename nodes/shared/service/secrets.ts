@@ -1,12 +1,13 @@
-/** Keeps the account's secrets out of everything that people or logs get to see. */
+/** Keeps the account's secrets out of all texts that people see, or that are logged. */
 import type { Account } from '../account';
 
 type Secrets = Pick<Account, 'apiKey' | 'webhookSecret'> &
 	Partial<Pick<Account, 'previousWebhookSecret'>>;
 
 /**
- * Removes the account's secrets from a text: as they are and as a URL writes them, in whatever case, also
- * with the backslashes of JSON, the codes of HTML, or other white space in them. Takes linear time.
+ * Removes the account's secrets from a text, as they are and in URL encoding. It also finds a secret in
+ * another case, or with JSON's backslashes, HTML's character references or other white space in it. It takes
+ * linear time.
  */
 export function hideSecrets(text: string, account: Secrets): string {
 	const { apiKey, webhookSecret, previousWebhookSecret = '' } = account;

@@ -27,7 +27,7 @@ const modes = {
 
 /**
  * A field of a run that settles.
- * @param then the consequence, for the description
+ * @param then the consequence of naming a reference, for the description
  */
 const namedReferences = (displayName: string, name: string, then: string): INodeProperties => ({
 	displayName,

@@ -1,6 +1,6 @@
 /**
- * The option fields that all paying operations have. Their defaults are those of `defaultOptions`: the
- * linter of n8n wants them written out.
+ * The option fields that all paying operations have. Their defaults are those of `defaultOptions`, written
+ * out because n8n's linter requires it.
  */
 import type { INodeProperties } from 'n8n-workflow';
 import { maxConcurrency, minTimeoutMs } from '../../disbursement/options';

@@ -3,7 +3,7 @@ import { fieldError, requiredChoice, requiredText, show } from '../../../shared/
 import { property } from '../../../shared/unknownValues';
 import { callForEachItem, type Operation } from '../../operation';
 
-/** Endpoint 5 of the service document §4. It does not show the fields of a bank account. */
+/** Endpoint 5 of the service document §4. The document does not show the fields of a bank account. */
 export const setPayoutDestinationOperation: Operation = {
 	menuEntry: {
 		name: 'Set',

@@ -42,7 +42,7 @@ export const createUserOperation: Operation = {
 	execute: callForEachItem((read, itemIndex) => {
 		const email = optionalEmail(read('email', itemIndex));
 		return {
-			// A second call could make a second wallet, or fail because of the first.
+			// A POST is not repeated: a second call could make a second wallet, or fail because of the first.
 			method: 'POST',
 			path: '/users',
 			answersWith: 'id',
