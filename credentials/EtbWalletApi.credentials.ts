@@ -73,7 +73,8 @@ export class EtbWalletApi implements ICredentialType {
 		},
 	];
 
-	// `authenticate` is a function, because n8n would evaluate the expressions of a block for every request.
+	// `authenticate` is a function, because n8n would evaluate the expressions of a declarative block at every
+	// request.
 	authenticate: IAuthenticate = (
 		credentials: ICredentialDataDecryptedObject,
 		requestOptions: IHttpRequestOptions,
