@@ -4,15 +4,15 @@ import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqli
 import type { Clock } from './clock.mts';
 import { decimalOf, parseEtb } from './money.mts';
 
-/** Marker that starts every user id (service document §2, User). */
+/** The marker at the beginning of every user id (service document §2, User). */
 export const USER_ID_PREFIX = 'etbw_';
-/** Fee in percent until one is set (service document §2). */
+/** The fee in percent until one is set (service document §2). */
 const DEFAULT_FEE_PERCENT = 0.25;
 
 export interface Balance {
 	/** ETB */
 	treasuryBalance: number;
-	/** the chain's native coin */
+	/** In the chain's native coin. */
 	ethBalance: number;
 	treasuryAddress: string;
 }
@@ -41,7 +41,7 @@ type DeliveryState = 'pending' | 'delivered' | 'failed';
 export interface Attempt {
 	/** ms since the Unix epoch */
 	at: number;
-	/** HTTP status, when the receiver answered. */
+	/** The HTTP status, if the receiver answered. */
 	status?: number;
 	/** The reason why there was no answer. */
 	error?: string;
@@ -50,15 +50,18 @@ export interface Attempt {
 export interface Delivery {
 	id: string;
 	event: string;
-	/** The URL of the latest attempt, before the first one the URL registered at the event; empty if none was. */
+	/**
+	 * The URL of the latest attempt. Before the first attempt: the URL registered at the event, or an empty
+	 * text.
+	 */
 	url: string;
-	/** Exact text of the body. */
+	/** The exact text of the body. */
 	body: string;
-	/** Value of `X-Webhook-Signature`. */
+	/** The value of `X-Webhook-Signature`. */
 	signature: string;
 	attempts: Attempt[];
 	state: DeliveryState;
-	/** ms since the Unix epoch; only while pending. */
+	/** The due time in ms since the Unix epoch; only while pending. */
 	nextAttemptAt?: number;
 }
 
@@ -156,7 +159,7 @@ const toDelivery = (row: Row, attempts: Attempt[]): Delivery => {
 	};
 };
 
-/** `prefix` and `bytes` random bytes in hex: addresses (20), transaction hashes (32), ids. */
+/** Makes an address (20 bytes), a transaction hash (32 bytes) or an id: `prefix`, and random bytes in hex. */
 export const randomHex = (prefix: string, bytes: number): string =>
 	prefix + randomBytes(bytes).toString('hex');
 
@@ -218,12 +221,12 @@ export class Books {
 		this.setTreasuryUnits(parseEtb(String(etb)));
 	}
 
-	/** @param etb ETB to add */
+	/** @param etb the amount to add, in ETB */
 	creditTreasury(etb: number): void {
 		this.setTreasuryUnits(this.treasuryUnits() + parseEtb(String(etb)));
 	}
 
-	/** Percent. */
+	/** The fee in percent. */
 	fee(): number {
 		return Number(this.setting('feePercent') ?? DEFAULT_FEE_PERCENT);
 	}
@@ -291,7 +294,7 @@ export class Books {
 	}
 
 	/**
-	 * Debits the treasury and records the payment; no idempotency: each call pays.
+	 * Debits the treasury and records the payment. It is not idempotent: each call pays.
 	 * @param amountText decimal text of the amount in ETB, above zero
 	 * @throws {BooksError} `unknown_user` or `insufficient_treasury`; then nothing is changed
 	 */
@@ -348,7 +351,7 @@ export class Books {
 		return row && toDelivery(row, this.all(attempts, Number(id)).map(toAttempt));
 	}
 
-	/** Records an event to deliver; returns its id. */
+	/** Records an event to deliver, and returns the id of its delivery. */
 	addDelivery(delivery: Pick<Delivery, 'event' | 'url' | 'body' | 'signature' | 'state'>): string {
 		const { event, url, body, signature, state } = delivery;
 		const result = this.run(
@@ -387,7 +390,7 @@ export class Books {
 		});
 	}
 
-	/** Ids and due times (ms since the Unix epoch) of the deliveries still to be attempted. */
+	/** The ids and due times (ms since the Unix epoch) of the deliveries that are still to be attempted. */
 	pendingDeliveries(): { id: string; nextAttemptAt: number }[] {
 		return this.all(
 			`SELECT id, nextAttemptAt FROM deliveries WHERE state = 'pending' ORDER BY nextAttemptAt, id`,

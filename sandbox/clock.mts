@@ -2,11 +2,11 @@
 export interface Clock {
 	/** Milliseconds since the Unix epoch. */
 	now(): number;
-	/** Calls back once after `delayMs`; the returned function cancels. */
+	/** Calls back once after `delayMs` ms. The returned function cancels the timer. */
 	setTimer(callback: () => void, delayMs: number): () => void;
 }
 
-// Longer delays overflow Node's timers and would fire at once.
+// A longer delay would overflow Node's timers, which would then fire at once.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's own clock. Its timers do not keep a process alive. */
@@ -50,8 +50,8 @@ export class ManualClock implements Clock {
 	}
 
 	/**
-	 * Moves time forward and runs each timer that falls due at its own time, in order, those set
-	 * meanwhile included. Between timers the event loop turns, so that promises they settled go on.
+	 * Moves time forward by `ms`. Each timer that falls due runs at its own time, in order, also a timer that
+	 * is set meanwhile. After each timer the event loop turns, so that promises that it settled go on.
 	 */
 	async advance(ms: number): Promise<void> {
 		const end = this.time + ms;

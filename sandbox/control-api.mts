@@ -17,7 +17,7 @@ const LOOPBACK_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]', '::1']);
 export const isLoopback = (host: string): boolean =>
 	LOOPBACK_NAMES.has(host) || host.startsWith('127.');
 
-/** The owner's name, where it is known; the service itself knows no names. */
+/** The name of the person, if it is known. The service itself knows no names. */
 interface Named {
 	name: string | undefined;
 }
@@ -26,7 +26,7 @@ interface Named {
 export interface SandboxState {
 	url: string;
 	balance: { treasuryBalance: number; ethBalance: number; treasuryAddress: string };
-	/** Percent. */
+	/** In percent. */
 	fee: number;
 	webhookUrl: string | undefined;
 	payoutDestination: object | undefined;
@@ -88,9 +88,9 @@ const amountEtb = z.number().finite().positive();
 const bodies = {
 	simulation: z.object({ amountEtb: amountEtb.optional(), toUserId: z.string().min(1).optional() }),
 	example: z.object({
-		/** `*` for one of each kind. */
+		/** `*` stands for one of each kind. */
 		event: z.enum([...exampleEvents, '*']),
-		/** Empty for the registered URL. */
+		/** An empty text stands for the registered URL. */
 		url: z.union([z.string().url(), z.literal('')]).default(''),
 	}),
 	fault: z.object({ route, preset, times: z.number().int().min(1).max(1_000_000).default(1) }),
@@ -111,7 +111,9 @@ function problemOf(deliveries: Delivery[]): string | undefined {
 const json = (body: unknown): unknown =>
 	typeof body === 'string' && body !== '' ? parseJson(body) : {};
 
-/** Keeps web pages of other origins, and host names that point here, from driving the sandbox or paying with it. */
+/**
+ * Refuses web pages of other origins, and other host names that lead here: they must not control the sandbox.
+ */
 export function turnAwayOthers(app: FastifyInstance): void {
 	app.addHook('onRequest', (request, _reply, next) => {
 		const site = request.headers['sec-fetch-site'] ?? 'none';

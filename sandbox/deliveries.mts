@@ -4,11 +4,11 @@ import type { Attempt, Books, Delivery } from './books.mts';
 import type { Clock } from './clock.mts';
 import { signBody } from './signature.mts';
 
-/** Waits before the retries, in ms (service document §6). */
+/** The pauses before the retries, in ms (service document §6). */
 const RETRY_DELAYS_MS: readonly number[] = [30_000, 120_000, 480_000];
-/** A receiver that has not answered by then (ms) failed the attempt. */
+/** The time in ms after which an attempt without an answer has failed. */
 export const DELIVERY_TIMEOUT_MS = 10_000;
-// Enough to keep a receiver busy; more would only queue at the receiver and time out there.
+// So many attempts keep a receiver busy. More would only queue at the receiver and time out there.
 const ATTEMPTS_AT_ONCE = 64;
 
 /** The events of the service document §6. */
@@ -65,9 +65,9 @@ export class Deliveries {
 	}
 
 	/**
-	 * Queues an event for the registered URL and returns the delivery's id. Without a URL the
-	 * delivery is recorded as failed, with no attempt.
-	 * @param body exact text to send instead of the event as JSON
+	 * Queues an event for the registered URL and returns the delivery's id. Without a URL the delivery is
+	 * recorded as failed, with no attempt.
+	 * @param body the exact text to send instead of the event as JSON
 	 */
 	queue(event: string, data: object, body?: string): string {
 		const { books, clock, webhookSecret } = this.options;
@@ -98,7 +98,9 @@ export class Deliveries {
 		return id;
 	}
 
-	/** The delivery once it is delivered or has finally failed. Rejects when the sandbox stops first. */
+	/**
+	 * Resolves with the delivery once it has succeeded or finally failed. Rejects when the sandbox stops first.
+	 */
 	async settled(id: string): Promise<Delivery> {
 		const delivery = this.options.books.delivery(id);
 		if (!delivery) throw new Error(`There is no delivery ${id}`);
@@ -114,7 +116,7 @@ export class Deliveries {
 		await new Promise<void>((resolve) => this.whenIdle.push(resolve));
 	}
 
-	/** Aborts attempts in flight; they and all pending deliveries stay in the books as they were. */
+	/** Aborts the attempts in flight. Their deliveries and all pending ones stay in the books as they were. */
 	async stop(): Promise<void> {
 		this.stopped = true;
 		for (const cancel of this.timers.values()) cancel();

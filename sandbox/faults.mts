@@ -20,9 +20,9 @@ export interface Fault {
 	 * With `process: 'never'` the service has no answer of its own: `normal` and `cut` then use a 503.
 	 */
 	answer: 'normal' | 'none' | 'reset' | 'cut' | 'drip' | 'switch' | CannedAnswer;
-	/** Wait before the answer, in ms. */
+	/** The pause before the answer, in ms. */
 	delayMs?: number;
-	/** Between two bytes of `drip`, in ms; default 300. */
+	/** The pause between two bytes of `drip`, in ms; 300 by default. */
 	dripEveryMs?: number;
 }
 
@@ -102,7 +102,7 @@ export class Faults {
 		this.queue.push({ route, fault, times });
 	}
 
-	/** Asks `plan` at each request to a route that no queued fault hits. One plan per route. */
+	/** Asks `plan` at each request to a route that no queued fault hits. A route has one plan. */
 	plan(route: FaultRoute, plan: FaultPlan): void {
 		this.plans.set(route, plan);
 	}
@@ -114,12 +114,12 @@ export class Faults {
 		this.plans.clear();
 	}
 
-	/** The queued faults, first to hit first, with how many requests each will still hit. */
+	/** The queued faults in the order in which they hit, with the number of requests that each will still hit. */
 	queued(): readonly QueuedFault[] {
 		return this.queue;
 	}
 
-	/** The fault for this request; takes it off the queue. */
+	/** The fault for this request. A queued fault leaves the queue after the last request that it shall hit. */
 	take(route: RouteName, request: ReceivedRequest): Fault | undefined {
 		const queued = this.queue.find((entry) => entry.route === route || entry.route === '*');
 		if (queued) {

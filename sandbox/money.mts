@@ -1,13 +1,13 @@
 /**
- * Amounts of ETB as whole numbers of the smallest unit, with 18 decimals as tokens on such chains have: sums of
- * floating point numbers would drift.
+ * Amounts of ETB are whole numbers of the smallest unit, because sums of floating point numbers would drift.
+ * They have 18 decimals, as tokens on such chains have.
  */
 const DECIMALS = 18;
 const ONE_ETB = 10n ** BigInt(DECIMALS);
 const DECIMAL_TEXT = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * Units (10^-18 ETB) of a decimal text in ETB, such as `12.5` or `1e3`.
+ * The units (10^-18 ETB) of a decimal text in ETB, such as `12.5` or `1e3`.
  * @throws {RangeError} when the text is no decimal or is finer than one unit
  */
 export function parseEtb(text: string): bigint {

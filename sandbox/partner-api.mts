@@ -7,22 +7,21 @@ import { unavailable, type CannedAnswer, type Fault, type Faults } from './fault
 import { parseEtb } from './money.mts';
 import { errorAnswer, errorBody, parseBody, parseJson, Refusal } from './refusal.mts';
 
-/** Path prefix of every endpoint (service document §1). */
+/** The path prefix of every endpoint (service document §1). */
 const PARTNER_PREFIX = '/api/v1/partners';
 
 /** A request as it arrived at the partner API. */
 export interface ReceivedRequest {
 	method: string;
-	/** With its query. */
+	/** The path with its query. */
 	path: string;
-	/** Headers as received, authorization included. */
+	/** The headers as received, with the API key. */
 	headers: FastifyRequest['headers'];
 	bodyText: string;
-	/** The body parsed as JSON; undefined when it is none. */
+	/** The body parsed as JSON; undefined if it is not JSON. */
 	body: unknown;
 	/** The values of the route's parameters, such as `:id`. */
 	params: Readonly<Record<string, string | undefined>>;
-	/** The query. */
 	query: URLSearchParams;
 	/** ms since the Unix epoch */
 	receivedAt: number;
@@ -36,7 +35,7 @@ interface PartnerApiOptions {
 	/** Whether the value of the Authorization header is accepted. */
 	accepts(authorization: string | undefined): boolean;
 	record(request: ReceivedRequest): void;
-	/** Constant latency of each answer, in ms. */
+	/** The constant latency of each answer, in ms. */
 	latencyMs(): number;
 	onDisbursed: (disbursement: Disbursement) => void;
 	/** Aborted when the service stops. */
@@ -239,7 +238,7 @@ async function send(
 	await reply.code(status).headers(headers).send(text);
 }
 
-/** Waits, in ms, or until the service stops. */
+/** Waits for `ms` ms, or until the service stops. */
 const wait = (ms: number, stopping: AbortSignal): Promise<unknown> =>
 	delay(ms, undefined, { signal: stopping }).catch((error: unknown) => {
 		if (!stopping.aborted) throw error;

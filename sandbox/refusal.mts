@@ -23,7 +23,7 @@ const BOOKS_REFUSAL_STATUS: Record<BooksError['reason'], number> = {
 	insufficient_treasury: 422,
 };
 
-/** Status and body for an error thrown while a request was worked on. */
+/** The status and body for an error that was thrown during a request. */
 export function errorAnswer(error: unknown): { status: number; body: object } {
 	if (error instanceof BooksError) {
 		const status = BOOKS_REFUSAL_STATUS[error.reason];
@@ -38,7 +38,7 @@ export function errorAnswer(error: unknown): { status: number; body: object } {
 	return { status: 500, body: errorBody('internal_error', String(error)) };
 }
 
-/** The value of a JSON text; undefined when it is none. */
+/** The value of a JSON text; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
@@ -48,8 +48,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * `body` as the schema reads it.
- * @throws {Refusal} 400 when there is no JSON, 422 when it does not fit
+ * Reads `body` by the schema.
+ * @throws {Refusal} 400 when there is no JSON, 422 when the JSON does not fit the schema
  */
 export function parseBody<Body>(
 	schema: z.ZodType<Body, z.ZodTypeDef, unknown>,

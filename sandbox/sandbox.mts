@@ -17,23 +17,23 @@ export const DEFAULT_API_KEY = 'sandbox-api-key';
 export const DEFAULT_WEBHOOK_SECRET = 'sandbox-webhook-secret';
 
 export interface SandboxOptions {
-	/** Default 127.0.0.1. */
+	/** The address to listen on; by default 127.0.0.1. */
 	host?: string;
-	/** Default 0: any free port. */
+	/** By default 0, which means any free port. */
 	port?: number;
-	/** Path of the database; default `:memory:`. */
+	/** The path of the database; by default `:memory:`. */
 	databaseFile?: string;
 	apiKey?: string;
 	webhookSecret?: string;
-	/** For the retry schedule and timestamps; default the machine's clock. */
+	/** The clock for the retry schedule and timestamps; by default that of the machine. */
 	clock?: Clock;
-	/** Factor on the retry delays; 0.01 makes them 100 times shorter. Default 1. */
+	/** The factor on the retry delays: 0.01 makes them 100 times shorter. By default 1. */
 	timeFactor?: number;
-	/** ETB in the treasury when the database is new; default 1,000,000. */
+	/** The ETB in the treasury when the database is new; by default 1,000,000. */
 	treasuryBalance?: number;
-	/** The timeout of a webhook receiver, in real ms; default 10,000. */
+	/** The timeout of a webhook receiver, in real ms; by default 10,000. */
 	deliveryTimeoutMs?: number;
-	/** The number of partner requests to keep, the newest; default all. */
+	/** The number of the newest partner requests to keep; by default all. */
 	keepRequests?: number;
 	/** Names of people by external ID, for the page. */
 	names?: ReadonlyMap<string, string>;
@@ -69,26 +69,26 @@ export interface Sandbox {
 	names: ReadonlyMap<string, string>;
 	/** Queues an event of any name to the registered URL; `body` is sent as it is, correctly signed. */
 	emit(event: string, data: object, options?: { body?: string }): { deliveryId: string };
-	/** Sends an example of an event: once to this URL, or without one to the registered URL, as the service does. */
+	/** Sends an example of an event: once to `url`, or without it to the registered URL, as the service does. */
 	sendExample(event: ExampleEvent, url?: string): Promise<{ deliveryId: string }>;
-	/** Simulates a deposit: emits `deposit.mint_queued`; without `toUserId` it credits the treasury. */
+	/** Simulates a deposit: emits `deposit.mint_queued`, and credits the treasury if there is no `toUserId`. */
 	deposit(input?: SimulationInput): Simulated;
 	/** Simulates a transfer between users: emits `transfer.completed`. */
 	transfer(input?: SimulationInput): Simulated;
-	/** The delivery once delivered or finally failed; rejects when the sandbox stops before. */
+	/** Resolves with the delivery once it succeeded or finally failed. Rejects when the sandbox stops before. */
 	deliverySettled(id: string): Promise<Delivery>;
 	/** Resolves when no delivery attempt is in flight and none is due now. */
 	idle(): Promise<void>;
 	/** Answers 401 to every API key, or stops doing so. */
 	refuseApiKey(refuse: boolean): void;
-	/** Constant latency of partner calls, in ms. */
+	/** Sets the constant latency of partner calls, in ms. */
 	setLatency(latencyMs: number): void;
-	/** Factor on the retry delays from now on. */
+	/** Sets the factor on the retry delays from now on. */
 	setTimeFactor(timeFactor: number): void;
 	settings(): { refuseApiKey: boolean; latencyMs: number };
 	/** The number of partner requests since the start, including those that are no longer kept. */
 	requestCount(): number;
-	/** Closes at once, hung connections included; pending deliveries stay in the database. */
+	/** Closes at once, also connections that hang. Pending deliveries stay in the database. */
 	stop(): Promise<void>;
 }
 
@@ -151,7 +151,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		stopping: stopping.signal,
 	});
 
-	/** The data of an example event; no deposit, transfer or payment in the books belongs to it. */
+	/** The data of an example event, to which no deposit, transfer or payment in the books belongs. */
 	const exampleOf = (event: ExampleEvent): object => {
 		const amountEtb = 100;
 		const toUserId = books.users(1)[0]?.id ?? 'etbw_example';

@@ -23,7 +23,7 @@ function textOf(part: Part): string {
 	return String(part ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** Builds HTML; everything filled in is escaped unless it is Html itself. */
+/** Builds HTML. Each value that is filled in is escaped, unless it is `Html` itself. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
 	return new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
 }

@@ -81,7 +81,7 @@ const thousands = (amount: number | string): string => {
 	return whole.replace(/\B(?=(\d{3})+$)/g, ',') + (fraction ? `.${fraction}` : '');
 };
 
-// Shown in the reader's own time zone by page.js.
+// page.js then shows the time in the reader's own time zone.
 const time = (ms: number): Html => {
 	const iso = new Date(ms).toISOString();
 	return html`<time datetime="${iso}">${iso.slice(11, 19)} UTC</time>`;
@@ -226,11 +226,11 @@ const table = (title: string, total: number, rows: Html[], head: Html, none: str
 			: ''}
 	</section>`;
 
-/** An id, with the name of the person above it where it is known. */
+/** An id, with the name of the person above it if that is known. */
 const named = (name: string | undefined, id: Html): Html =>
 	name === undefined ? id : html`<b>${name}</b><br />${id}`;
 
-/** The part of the page that follows the sandbox. */
+/** The part of the page that is updated when the sandbox changes. */
 export const renderLive = (state: SandboxState): Html =>
 	html`${notices(state)} ${cards(state)}
 		<div class="columns">
