@@ -272,6 +272,13 @@ describe('what another execution is sending', () => {
 		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['settledNotPaid']);
 		expect(codesOf(await pay(itemsFor('a')))).toEqual(['paid']);
 	});
+
+	test('is in flight also for a process whose clock is a slot of time behind', async () => {
+		await dieSending(itemsFor('a'));
+		timePasses(-145_000);
+		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['inFlight']);
+		expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['inFlight']);
+	});
 });
 
 describe('Mode', () => {

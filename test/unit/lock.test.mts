@@ -126,6 +126,26 @@ describe('texts of another node with Scope "Workflow"', () => {
 	});
 });
 
+test.each([
+	'checkProcessedAndRecord',
+	'removeProcessed',
+	'getProcessedDataCount',
+	'clearAllProcessedItems',
+] as const)('a database that never answers %s is waited for until the timeout', async (method) => {
+	const timeout = new AbortController();
+	jest.spyOn(AbortSignal, 'timeout').mockReturnValue(timeout.signal);
+	jest.spyOn(database, method).mockImplementation(() => {
+		setImmediate(() => timeout.abort());
+		return new Promise(() => undefined);
+	});
+	const access = async (own: Marks) => {
+		await own.add(['x']);
+		await own.remove(['x']);
+		await own.count();
+	};
+	await expect((await startProcess())(access)).rejects.toThrow('did not answer');
+});
+
 describe('with time', () => {
 	beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] }));
 	afterEach(() => jest.useRealTimers());
