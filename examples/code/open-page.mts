@@ -49,9 +49,10 @@ function recordedParts(
 	];
 	const refused = results
 		.filter((row) => !['settledPaid', 'settledNotPaid', 'paidBefore'].includes(codeOf(row) ?? ''))
-		.map(({ reference, message }) => {
+		.map(({ reference, code, message, remedy = '' }) => {
 			const { name } = register.byReference.get(reference ?? '') ?? {};
-			return { name, reference, why: message };
+			// The steps of this code are those of the node, and the page leads to its form itself.
+			return { name, reference, why: code === 'notSettled' ? message : `${message}. ${remedy}` };
 		});
 	const payments = itemsOf(() => $('Payments'));
 	const rejected = toAnswer
@@ -73,7 +74,7 @@ function recordedParts(
 		section('Recorded as not paid', notPaid, register),
 		section('Paid before, and it stays paid', before, register),
 		notRecorded.length > 0 &&
-			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.${rejected.length > 0 ? ' Give the whole transaction of this payment, or none.' : ''}</h4>`,
+			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. ').replace(/\.\s*$/, ''))}.${rejected.length > 0 ? ' Give the whole transaction of this payment, or none.' : ''}</h4>`,
 		paid.length + notPaid.length + notRecorded.length === 0 &&
 			`<h3>${unknown.length > 0 ? heading(`${why}. Still unknown`, unknown) : why}</h3>`,
 	];

@@ -21,12 +21,14 @@ interface Named extends Answered {
 	reference: string;
 }
 
-const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>> = {
+const resultBySettled: Readonly<
+	Record<Settled, { code: Code; message: string; remedy?: string }>
+> = {
 	settledPaid: { code: 'settledPaid', message: 'Settled as paid: no run sends it any more' },
 	recordedPaid: {
 		code: 'settledPaid',
-		message:
-			'Recorded as paid, although this node never sent it. If that was a slip, only another reference pays it',
+		message: 'Recorded as paid, although this node never sent it',
+		remedy: 'If that was a slip, only another reference pays it.',
 	},
 	settledNotPaid: {
 		code: 'settledNotPaid',
@@ -34,24 +36,27 @@ const resultBySettled: Readonly<Record<Settled, { code: Code; message: string }>
 	},
 	settledBefore: {
 		code: 'notSettled',
-		message:
-			'Not settled: it was settled as not paid before, and sent again since. In a form, open the form again, and answer about that payment. Otherwise type it into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step',
+		message: 'Not settled: it was settled as not paid before, and sent again since',
+		remedy:
+			'Is that payment the one you asked about? In a form, open the form again, and answer there. Otherwise type the reference into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step.',
 	},
 	contradicted: {
 		code: 'notSettled',
 		message:
-			'The answers differ: it was settled as not paid before, and now as paid. So it is unknown again, and nothing is sent. Ask the partner service once more, and settle it',
+			'The answers differ: it was settled as not paid before, and now as paid. So it is unknown again, and nothing is sent',
+		remedy: 'Ask the partner service once more, and settle it.',
 	},
 	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
 	unused: {
 		code: 'ready',
-		message:
-			'It was not unknown: the next run with Mode on Pay sends it. Is it spelled as the error shows it?',
+		message: 'It was not unknown: the next run with Mode on Pay sends it',
+		remedy: 'Is the reference spelled as the error shows it?',
 	},
 	inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
 	inFlight: {
 		code: 'inFlight',
-		message: `Not settled: an execution is sending it, or was cut off while it did. If none is running, ask the partner service again, and settle it when this node has paid nobody for ${inFlightMinutes} minutes`,
+		message: 'Not settled: an execution is sending it, or was cut off while it did',
+		remedy: `If none is running, ask the partner service again, and settle it when this node has paid nobody for ${inFlightMinutes} minutes.`,
 	},
 };
 
@@ -102,8 +107,8 @@ export async function settle(
 		'Settle Unknown, nothing was sent. If you set Mode by hand, now set it back, and run the workflow again',
 	);
 	return [...settled].map(([{ reference }, state]) => {
-		const { code, message } = resultBySettled[state];
-		const json = { outcome: outcomeOf(code), code, message, mode: 'settle', reference };
+		const { code, ...told } = resultBySettled[state];
+		const json = { outcome: outcomeOf(code), code, ...told, mode: 'settle', reference };
 		return { json, pairedItem: { item: 0 } };
 	});
 }
