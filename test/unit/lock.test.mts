@@ -136,7 +136,7 @@ test.each([
 	jest.spyOn(AbortSignal, 'timeout').mockReturnValue(timeout.signal);
 	jest.spyOn(database, method).mockImplementation(() => {
 		setImmediate(() => timeout.abort());
-		return new Promise(() => undefined);
+		return new Promise<never>(() => undefined);
 	});
 	const access = async (own: Marks) => {
 		await own.add(['x']);
