@@ -214,7 +214,8 @@ describe('a payment', () => {
 			...[{ livemode: false }, { testMode: true }, { approvalRequired: true }],
 			...[{ broadcast: false }, { txHash: '{"a":1}' }, { to_user_id: 'etbw_b' }, { amount: 0 }],
 			...[{ data: { paid_amount: '0.00' } }, { voided: true }, { isDraft: true }],
-			{ level: 'error' },
+			// A path that is cut off keeps its end.
+			...[{ level: 'error' }, { ['x'.repeat(80)]: { status: 'accepted' } }],
 			...[{ message: 'Nothing was moved' }, { note: 'Money returned to treasury' }],
 			...valuesOf('txHash', 'pending-1 queued:8a7 404 202 n/a:1 https://x/tx/1 simulated-0x1'),
 			...valuesOf('txHash', 'unknown1 mock-1 proposal-1'),
