@@ -15,7 +15,7 @@ import {
 	hasOutcome,
 	hasRemark,
 	isNoPerson,
-	remarksOf,
+	remarksWithout,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
@@ -52,7 +52,7 @@ function rowsToLookAt(run: ListRun): PaymentRow[] {
 	};
 	return (isCorrection(run) ? ready.map(withPaidBefore) : ready).filter(
 		(row) =>
-			remarksOf(row, 'rounded', 'paidLately', 'sameName').length > 0 ||
+			remarksWithout(row, ['rounded', 'paidLately', 'sameName']).length > 0 ||
 			registered(register, row)?.settledBy,
 	);
 }

@@ -12,7 +12,13 @@ import {
 } from './page.mts';
 import type { PayrollRun } from './payroll-run.mts';
 import { isUnusedAsSaid, itemsForWhatNext, registerRows } from './register-changes.mts';
-import { choices, fieldOf, transactionFieldOf, whyNotRecorded } from './settling.mts';
+import {
+	choices,
+	fieldOf,
+	transactionFieldOf,
+	transactionFor,
+	whyNotRecorded,
+} from './settling.mts';
 import { countPeople, escapeHtml, forWhat, sum } from './text.mts';
 import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
 
@@ -72,7 +78,13 @@ function recordedParts(
 	return [
 		section('Recorded as paid', paid, register),
 		section('Recorded as not paid', notPaid, register),
-		section('Paid before, and it stays paid', before, register),
+		section(
+			before.some(({ reference }) => transactionFor(answers, reference ?? '') !== '')
+				? 'Paid before, and it stays paid. A transaction that was given now is not recorded'
+				: 'Paid before, and it stays paid',
+			before,
+			register,
+		),
 		notRecorded.length > 0 &&
 			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. ').replace(/\.\s*$/, ''))}.${rejected.length > 0 ? ' Give the whole transaction of this payment, or none.' : ''}</h4>`,
 		paid.length + notPaid.length + notRecorded.length === 0 &&

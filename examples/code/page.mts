@@ -3,8 +3,9 @@ import { forWhat, countPeople, escapeHtml, inWords, minuteOf, settledAt, sum } f
 import {
 	amountOf,
 	hasOutcome,
-	likenessOf,
-	remarksOf,
+	likenessCodes,
+	remarksWith,
+	remarksWithout,
 	sureness,
 	whyNot,
 	type PaymentRow,
@@ -25,14 +26,17 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	// One that the register does not have as unknown was sent just now.
 	const known = registered(register, row) ?? row;
 	const sentAt = minuteOf((hasOutcome('unknown')(known) && known.updatedAt) || Date.now());
-	const remarks = hasOutcome('notPaid')(row) ? likenessOf(row) : [];
+	const remarksOf = (): string[] => {
+		if (sureness(row) < 0) return remarksWithout(row, ['rounded']);
+		return hasOutcome('notPaid')(row) ? remarksWith(row, [...likenessCodes, 'changedAmount']) : [];
+	};
 	return [
 		row.line && `Row ${row.line}`,
 		isRepeated ? 'As above' : reason,
 		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
 		paidAt && minuteOf(paidAt),
 		txHash,
-		...(sureness(row) < 0 ? remarksOf(row, 'rounded') : remarks),
+		...remarksOf(),
 		...(hasOutcome('unknown')(row) ? [`Unknown since ${sentAt}`, row.reference] : []),
 		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,

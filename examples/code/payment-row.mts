@@ -1,7 +1,7 @@
 /** The rows that the pages show and the register keeps, and questions about one row. Amounts are in ETB. */
 import type { Code, Outcome } from '../../nodes/EtbWallet/disbursement/codes.ts';
 import type { CheckedRow } from '../../nodes/EtbWallet/list/checkList.ts';
-import type { Remark, RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
+import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 
 /** The columns of a data table. n8n gives null for an empty cell. */
 type Columns<Values> = { [Name in keyof Values]?: Values[Name] | null };
@@ -96,19 +96,20 @@ export const hasRemark =
 	({ remarks = [] }: Pick<PaymentRow, 'remarks'>): boolean =>
 		remarks.some(({ code }) => code === wanted);
 
-const textsOf = (remarks: Remark[]): string[] => remarks.map(({ text }) => text);
+/** The texts of the remarks with one of these codes. */
+export const remarksWith = ({ remarks = [] }: PaymentRow, codes: RemarkCode[]): string[] =>
+	remarks.filter(({ code }) => codes.includes(code)).map(({ text }) => text);
 
-export const remarksOf = ({ remarks = [] }: PaymentRow, ...without: RemarkCode[]): string[] =>
-	textsOf(remarks.filter(({ code }) => !without.includes(code)));
+/** The texts of the remarks with other codes than these. */
+export const remarksWithout = ({ remarks = [] }: PaymentRow, codes: RemarkCode[]): string[] =>
+	remarks.filter(({ code }) => !codes.includes(code)).map(({ text }) => text);
 
-const likenessCodes: RemarkCode[] = ['sameName', 'samePhone', 'sameWallet', 'sameEmail'];
-/** The remarks on what a person has in common with another employee number. */
-export const likenessOf = ({ remarks = [] }: PaymentRow): string[] =>
-	textsOf(remarks.filter(({ code }) => likenessCodes.includes(code)));
+/** The codes for what a person has in common with another employee number. */
+export const likenessCodes: RemarkCode[] = ['sameName', 'samePhone', 'sameWallet', 'sameEmail'];
 
 /** People who have the name of another number, and its telephone, email or wallet too. */
 export const likeOthers = <Row extends PaymentRow>(rows: Row[]): Row[] =>
-	rows.filter((row) => likenessOf(row).length > 1);
+	rows.filter((row) => remarksWith(row, likenessCodes).length > 1);
 
 export const isNoPerson = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);

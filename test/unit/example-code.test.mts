@@ -215,6 +215,23 @@ describe('the register after a payroll', () => {
 	});
 });
 
+test('says of a payment that another page recorded as paid that a transaction is not recorded', () => {
+	const open = [registered(1, 'unknown', { workflow: 'S (own)' })];
+	const answered = { [referenceOf(1)]: 'It was paid', [`tx ${referenceOf(1)}`]: '0xfull' };
+	const [shown] = pageAndRows(
+		'payroll.json',
+		{
+			...{ 'What is open': [[{}]], Payments: [open], 'Payments now': [open] },
+			Ask: [[{ ...answered, user: user('second') }]],
+			'Pay salaries': [
+				[{ outcome: 'alreadyPaid', code: 'paidBefore', mode: 'settle', reference: referenceOf(1) }],
+			],
+		},
+		1,
+	);
+	expect(JSON.stringify(shown)).toMatch(/stays paid\. A transaction that was given now is not/);
+});
+
 describe('an answer of the page What is open', () => {
 	const [own, other] = [`0x${'a1'.repeat(32)}`, `0x${'b2'.repeat(32)}`];
 	const [paid, notPaid] = ['It was paid', 'It was not paid'];
@@ -343,6 +360,17 @@ describe('the page of a list', () => {
 		});
 		expect(headline(page)).toContain('Very different from before: Person 2 (E-2).');
 		expect(choices[0]).toBe('Decline: pay nobody');
+	});
+
+	test('says of an amount above the maximum what it was last time', () => {
+		const payments = [registered(1, 'paid', { period: '2026-09', reference: 's', amountEtb: 900 })];
+		const { rows, ready } = check(payments);
+		const refused = { outcome: 'notPaid', code: 'aboveMaximum', message: 'Too much' };
+		const { page } = pageOf({
+			...{ 'Upload a list': [[upload]], 'Check List': [rows], Payments: [payments] },
+			'Pay salaries': [ready.map((row, index) => (index === 0 ? { ...row, ...refused } : row))],
+		});
+		expect(page).toMatch(/Will not be paid: 1 person.*Too much.*900 ETB last time/);
 	});
 
 	test('of an earlier period, of whom all were paid, leads to the form of the period that is due', () => {
