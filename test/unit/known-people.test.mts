@@ -237,6 +237,9 @@ describe('a remark', () => {
 		const paid = { ...earlier, reference: 'salary-2026-10-E824', outcome: 'paid' };
 		const [inRegister] = check([{ ...row, userId: 'ETBW_1' }], { payments: [paid] });
 		expect(codesOf(inRegister)).toEqual(['new', 'sameName', 'samePhone', 'sameWallet']);
+		// Also beside a table of people, in which nobody has the number any more.
+		const [inBoth] = check([{ ...row, userId: '' }], { people: [abebe], payments: [paid] });
+		expect(codesOf(inBoth)).toEqual(['new', 'sameName', 'samePhone']);
 		const [unpaid] = check([{ ...row, userId: 'w2' }], {
 			payments: [{ ...paid, outcome: 'unknown' }],
 		});
@@ -371,6 +374,9 @@ describe('with Known Payments', () => {
 		const people = [{ ...abebe, phone: '', userId: 'w1' }];
 		const [added] = check([abebe], { people, setsUpPeople: true });
 		expect([added?.known, codesOf(added)]).toEqual(['changed', ['changedPhone']]);
+		const without = [{ ...abebe, userId: 'w1', email: 'no email' }];
+		const withEmail = { ...abebe, email: 'abebe@example.com' };
+		expect(codesOf(check([withEmail], { people: without })[0])).toEqual(['changedEmail']);
 		const [none] = check([{ ...abebe, phone: '-' }], { people, setsUpPeople: true });
 		expect(none?.known).toBe('same');
 		const paying = { people, payments: [paid()], setsUpPeople: false };
