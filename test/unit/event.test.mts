@@ -15,6 +15,10 @@ test.each([
 	expect(eventIn(Buffer.from(body, 'latin1'))).toBeUndefined();
 });
 
+test('an event can begin with a byte order mark', () => {
+	expect(eventIn(Buffer.from('\ufeff{"event":"x"}'))).toEqual({ event: 'x' });
+});
+
 test.each([
 	[['transfer.completed'], true],
 	[['disburse.completed'], false],

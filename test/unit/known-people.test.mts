@@ -403,6 +403,8 @@ describe('with Known Payments', () => {
 		const later = paid({ reference: 'salary-2026-12-E1', period: '2026-12', amountEtb: 9 });
 		expect(against([paid(), later]).lastTime).toEqual(shown);
 		expect(against([later]).lastTime).toMatchObject({ period: '2026-12', amountEtb: 9 });
+		const latest = paid({ reference: 'salary-2027-01-E1', period: '2027-01', amountEtb: 8 });
+		expect(against([later, latest]).lastTime?.period).toBe('2027-01');
 		expect(against([paid({ purpose: 'SALARY' })]).lastTime).toEqual(shown);
 		const other = paid({ purpose: 'bonus', reference: 'b', period: '2026-11', name: 'X' });
 		expect(codesOf(against([paid(), other]))).not.toContain('changedName');
