@@ -86,13 +86,13 @@ test.each<[what: string, different: number, ...sent: string[]]>([
 		2,
 		...blocks.map((block) => paid(`{"block":${block},"txHash":"0x1"}`)),
 	]),
-	[
-		'a long number behind a text that ends with a quotation mark counts',
+	...['\\"', '\\\\'].map((note): [string, number, ...string[]] => [
+		`a long number behind a text that ends with ${note} counts`,
 		2,
 		...['-9007199254740993', '-9007199254740992'].map((block) =>
-			paid(`{"note":"\\"","blocks":[1, ${block}],"txHash":"0x1"}`),
+			paid(`{"note":"${note}","blocks":[1, ${block}],"txHash":"0x1"}`),
 		),
-	],
+	]),
 	...[
 		...['100012345678901234567890', 'account 1000123456789012'],
 		...['\\"a,\\\\', '1.000.000.000.000.000'],

@@ -363,6 +363,9 @@ describe('with Known Payments', () => {
 		expect(raised?.text).toBe(
 			'Another amount: 5,000 ETB last time (2026-10), now 5,500 ETB, +10.0 %.',
 		);
+		// A text that is no number is no amount.
+		const asText = against([paid({ amountEtb: '12,400.50' })]);
+		expect(asText.lastTime).not.toHaveProperty('amountEtb');
 		const first = against([], {}, { people: [{ ...abebe, amountEtb: 500, userId: 'w1' }] });
 		expect(textOf(first, 'changedAmount')).toContain('500 ETB in Known People');
 		const named = [{ ...abebe, name: 'Ali', userId: 'w1' }];
