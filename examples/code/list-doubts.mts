@@ -34,7 +34,7 @@ function onTop(rows: PaymentRow[], run: ListRun, ofThese: string): string {
 		(row) => row.purpose !== run.purpose && persons.has(row.person),
 	);
 	const hint = isCorrection(run) ? ' A correction is only the difference.' : '';
-	return `A second payment for ${escapeHtml(run.period)} to ${ofThese}? ${sum(rows)} ETB on top of ${sum(others)} ETB for another purpose.${hint}`;
+	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${ofThese}: ${sum(rows)} ETB on top of ${sum(others)} ETB for another purpose.${hint}`;
 }
 
 /** The doubts about a list, the most important first. */

@@ -13,13 +13,12 @@ import {
 } from './page.mts';
 import {
 	hasOutcome,
-	hasRemark,
 	isNoPerson,
 	remarksWithout,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { registered, unpaidOf } from './register.mts';
+import { registered } from './register.mts';
 import { isLeft } from './register-changes.mts';
 import {
 	countPeople,
@@ -58,7 +57,10 @@ function rowsToLookAt(run: ListRun): PaymentRow[] {
 }
 
 /** People who are set up for such lists, or were paid last time, and are not in this list. */
-function absentPeople({ register, results, period, purpose }: ListRun): PaymentRow[] {
+function absentPeople(run: ListRun): PaymentRow[] {
+	const { register, results, period, purpose } = run;
+	// A correction is for few of them.
+	if (isCorrection(run)) return [];
 	const known = register.rows.filter((row) => hasOutcome('paid')(row) && row.purpose === purpose);
 	const periodOf = (row: RegisterRow): string => row.period ?? '';
 	const earlier = known.filter((row) => periodOf(row) < period);
@@ -70,8 +72,7 @@ function absentPeople({ register, results, period, purpose }: ListRun): PaymentR
 		...(purpose === 'salary' ? ofFile : []),
 		...earlier.filter((row) => row.period === last),
 	].filter(({ person }) => person && !persons.has(person));
-	// Without an outcome, because the heading gives no sum of what was paid another time.
-	return [...new Map(expected.map((row) => [row.person, { ...row, outcome: undefined }])).values()];
+	return [...new Map(expected.map((row) => [row.person, row])).values()];
 }
 
 function roundingPart({ ready }: ListRun): Part {
@@ -92,16 +93,13 @@ function roundingPart({ ready }: ListRun): Part {
 
 /** The advice for people who were paid less than the list has. A second correction needs a purpose of its own. */
 function tooLittlePart(run: ListRun, isEarlier: boolean): Part {
-	const { before, register, paidForPeriod, period, purpose } = run;
-	const tooLittle = before.filter((row) =>
-		isCorrection(run) ? hasRemark('changedAmount')(row) : unpaidOf(row, register) > 0.005,
-	);
-	if (tooLittle.length === 0 || purpose === 'correction-2') return '';
-	const persons = new Set(tooLittle.map(({ person }) => person));
+	const { paidLess, paidForPeriod, period, purpose } = run;
+	if (paidLess.length === 0 || purpose === 'correction-2') return '';
+	const persons = new Set(paidLess.map(({ person }) => person));
 	const hasCorrection = paidForPeriod.some(
 		(row) => row.purpose === 'correction' && persons.has(row.person),
 	);
-	return `<p>${isEarlier ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? Upload the difference, with the purpose ${hasCorrection ? 'correction 2' : 'correction'}.</p>`;
+	return `<p>${isEarlier ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? Upload the difference alone, with the purpose ${hasCorrection ? 'correction 2' : 'correction'}.</p>`;
 }
 
 /** The parts on top of the page that asks. */
@@ -117,6 +115,8 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 		unknown.length > 0 && `<h4>${heading('UNKNOWN, see below', unknown)}</h4>`,
 		notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 		absent.length > 0 && `<h4>Not in this list, see below: ${countPeople(absent)}</h4>`,
+		run.paidLess.length > 0 &&
+			`<h4>${heading('Paid less than the list has, see below', run.paidLess)}</h4>`,
 		`<p>${fileAndUploader(run)}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 		section('Will be paid, look at these', toLookAt, run.register),
 		roundingPart(run),
@@ -171,11 +171,15 @@ export function listPage(run: ListRun) {
 	const others: Group[] = [
 		[asks ? 'Will not be paid' : 'Not paid', isPaying ? [...notPaid, ...ready] : notPaid],
 		[declinedTitle, asks || isPaying ? [] : ready],
-		['Paid before, not again', before],
-		['Set up or paid last time, and not in this list', absent],
+		['Paid less than the list has', run.paidLess],
+		['Paid before, not again', before.filter((row) => !run.paidLess.includes(row))],
 	];
 	const otherGroups = others.filter(isFilled);
-	const headings = [...unknownGroups, paidGroup, ...otherGroups].map((group) => heading(...group));
+	const absentTitle = 'Set up or paid last time, and not in this list';
+	const headings = [
+		...[...unknownGroups, paidGroup, ...otherGroups].map((group) => heading(...group)),
+		...(absent.length > 0 ? [heading(absentTitle, absent, false)] : []),
+	];
 	const sections = (groups: Group[]) => groups.map((group) => section(...group, register));
 
 	const linkTo = (to: string, words: string) => uploadLink({ period: to, purpose }, words);
@@ -186,8 +190,10 @@ export function listPage(run: ListRun) {
 	const wrongPeriod = `This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${linkTo(due, `Upload it for ${due}`)}`;
 	const meanwhile = before.filter(({ isPaidMeanwhile }) => isPaidMeanwhile);
 	return page(
+		// Who is unknown shows that the period is right.
 		isEarlier &&
-			(asks || paid.length === 0) &&
+			!isPaying &&
+			(asks || run.unknown.length === 0) &&
 			(ready.length > 0 ? `<h4>${wrongPeriod}</h4>` : `<h2><em>${wrongPeriod}</em></h2>`),
 		meanwhile.length > 0 &&
 			`<h4>Paid or settled as paid meanwhile: ${namesWithNumbers(meanwhile)}</h4>`,
@@ -197,6 +203,7 @@ export function listPage(run: ListRun) {
 		...sections(unknownGroups),
 		...(asks ? [] : sections([paidGroup])),
 		...sections(otherGroups),
+		section(absentTitle, absent, register, false),
 		notPaid.some(({ code }) => code === 'aboveMaximum') &&
 			'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
 		tooLittlePart(run, isEarlier),

@@ -1,5 +1,6 @@
 /** A run of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
 import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import { paidLess } from './paid-less.mts';
 import type { PayrollRun } from './payroll-run.mts';
 import { registerRows } from './register-changes.mts';
 import { itemsOf, type CheckedItem, type User } from './workflow.mts';
@@ -24,6 +25,8 @@ export interface ListRun extends PayrollRun {
 	notPaid: PaymentRow[];
 	/** Those who were paid before. */
 	before: PaymentRow[];
+	/** Those of them who were paid less than the list has. */
+	paidLess: PaymentRow[];
 	/** Those who were paid by this run. */
 	paid: PaymentRow[];
 	/** The rows of the register for the results. */
@@ -57,6 +60,7 @@ export function listRun(run: PayrollRun): ListRun {
 		unknown: ended('unknown'),
 		notPaid: ended('notPaid'),
 		before: ended('alreadyPaid'),
+		paidLess: paidLess(results, register),
 		paid: ended('paid'),
 		rows: registerRows(run),
 		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),

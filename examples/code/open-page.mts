@@ -13,13 +13,14 @@ import {
 import type { PayrollRun } from './payroll-run.mts';
 import { isUnusedAsSaid, itemsForWhatNext, registerRows } from './register-changes.mts';
 import {
+	choiceFor,
 	choices,
 	fieldOf,
 	transactionFieldOf,
 	transactionFor,
 	whyNotRecorded,
 } from './settling.mts';
-import { countPeople, escapeHtml, forWhat, sum } from './text.mts';
+import { countPeople, escapeHtml, forWhat, minuteOf, settledAt, sum } from './text.mts';
 import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
 
 /** The two fields for the answer about a payment. */
@@ -34,6 +35,19 @@ function questionsAbout(row: RegisterRow) {
 			fieldLabel: 'Its whole transaction, if the service named it',
 		},
 	];
+}
+
+/** The reason why *It was not paid* is not recorded of a payment that is paid. */
+function whyItStaysPaid(reference: string, { register }: PayrollRun): string {
+	const known: RegisterRow = register.byReference.get(reference) ?? {};
+	// The register was read before another page that was sent at the same moment wrote into it.
+	const paid = hasOutcome('paid')(known) ? known : {};
+	const how = paid.settledBy
+		? `${paid.settledBy} recorded it as paid at ${settledAt(paid)}`
+		: paid.paidAt
+			? `it was paid at ${minuteOf(paid.paidAt)}`
+			: 'somebody else recorded it as paid';
+	return `You said that it was not paid, but ${how}. If the service says again that it was not paid, pay the amount with Pay salaries from a file, as a correction`;
 }
 
 /** The parts about the answers: the payments that were recorded, and the reasons why others were not. */
@@ -68,7 +82,10 @@ function recordedParts(
 			why: whyNotRecorded(reference ?? '', answers, payments),
 		}))
 		.filter(({ why }) => why !== '');
-	const notRecorded = [...refused, ...rejected].map(
+	const contradicting = before
+		.filter(({ reference }) => choiceFor(answers, reference ?? '') === choices.notPaid)
+		.map(({ name, reference }) => ({ name, reference, why: whyItStaysPaid(reference ?? '', run) }));
+	const notRecorded = [...refused, ...rejected, ...contradicting].map(
 		({ name, reference, why }) => `${name ?? ''} (${reference}): ${why}`,
 	);
 	const given = Object.values(answers);
@@ -86,9 +103,14 @@ function recordedParts(
 			register,
 		),
 		notRecorded.length > 0 &&
-			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. ').replace(/\.\s*$/, ''))}.${rejected.length > 0 ? ' Give the whole transaction of this payment, or none.' : ''}</h4>`,
+			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. ').replace(/\.\s*$/, ''))}.</h4>`,
 		paid.length + notPaid.length + notRecorded.length === 0 &&
-			`<h3>${unknown.length > 0 ? heading(`${why}. Still unknown`, unknown) : why}</h3>`,
+			[
+				why && `<h3>${why}.</h3>`,
+				unknown.length > 0 && `<h3>${heading('Still unknown', unknown)}</h3>`,
+			]
+				.filter(Boolean)
+				.join(''),
 	];
 }
 

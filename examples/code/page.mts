@@ -56,22 +56,33 @@ function settlingOf({ outcome }: PaymentRow, settled: RegisterRow): string {
 	return `${wasSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settled.settledBy} at ${settledAt(settled)}`;
 }
 
-/** The title of some payments with their number and sum. */
-export function heading(title: string, rows: PaymentRow[]): string {
+/**
+ * The title of some payments, with the number of people and the sum.
+ * @param hasSum without it, whether they have an outcome: people who are only set up are paid nothing there
+ */
+export function heading(
+	title: string,
+	rows: PaymentRow[],
+	hasSum = Boolean(rows[0]?.outcome),
+): string {
 	const without = rows.filter((row) => !amountOf(row)).length;
 	const more = without > 0 ? ` and ${without} whose amount is not shown` : '';
-	// People who are only set up have no outcome: nobody is paid there.
-	const total = without < rows.length && rows[0]?.outcome ? `, ${sum(rows)} ETB${more}` : '';
+	const total = hasSum && without < rows.length ? `, ${sum(rows)} ETB${more}` : '';
 	// A row of a list counts by itself: two people can have one number by mistake.
 	const persons = new Set(rows.map((row) => row.line || row.person || row.userId || row.reference));
 	const payments = persons.size < rows.length ? `${rows.length} payments to ` : '';
 	const text = `${escapeHtml(title)}: ${payments}${countPeople({ length: persons.size })}${total}`;
 	// Somebody has to do something for these, so they are red everywhere.
-	return /^(UNKNOWN|Not paid)/.test(title) ? `<em>${text}</em>` : text;
+	return /^(UNKNOWN|Not paid|Paid less)/.test(title) ? `<em>${text}</em>` : text;
 }
 
-/** A heading with a table of its payments; empty if there is none. */
-export function section(title: string, rows: PaymentRow[], register = registerOf([])): string {
+/** A heading with a table of its payments; empty if there is none. @param hasSum as in `heading` */
+export function section(
+	title: string,
+	rows: PaymentRow[],
+	register = registerOf([]),
+	hasSum?: boolean,
+): string {
 	const line = (row: PaymentRow, index: number): string => {
 		const below = linesOf(row, rows[index - 1], register)
 			.join(' · ')
@@ -79,7 +90,7 @@ export function section(title: string, rows: PaymentRow[], register = registerOf
 		return `<tr><td><b>${escapeHtml(row.name || row.reference)}</b> ${escapeHtml(row.employee)}<br>${escapeHtml(below)}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;
 	};
 	if (rows.length === 0) return '';
-	return `<h3>${heading(title, rows)}</h3><table>${rows.map(line).join('')}</table>`;
+	return `<h3>${heading(title, rows, hasSum)}</h3><table>${rows.map(line).join('')}</table>`;
 }
 
 /**

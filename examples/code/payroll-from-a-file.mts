@@ -8,6 +8,7 @@ import { failedListPage, listPage, rowsToWrite } from './list-page.mts';
 import { listRun } from './list-run.mts';
 import { openPageItems } from './open-page.mts';
 import { radio } from './page.mts';
+import { itemsOfPaidLess } from './paid-less.mts';
 import { hasRemark } from './payment-row.mts';
 import { readRun, type PayrollRun } from './payroll-run.mts';
 import { itemsForWhatNext } from './register-changes.mts';
@@ -29,6 +30,7 @@ function itemsOfList(payrollRun: PayrollRun): object[] {
 	return [
 		{ asks, approve, fields, page: (error ? failedListPage(run) : shown).html },
 		...itemsForWhatNext(written, run),
+		...(asks ? [] : itemsOfPaidLess(run.paidLess)),
 		...inFile.map(fileRow),
 	];
 }

@@ -35,12 +35,24 @@ export function whyNotRecorded(
 	answers: Answers,
 	payments: RegisterRow[],
 ): string {
-	const typed = transactionFor(answers, reference);
-	if (typed === '') return '';
+	if (transactionFor(answers, reference) === '') return '';
 	const choice = choiceFor(answers, reference);
-	if (choice === choices.notPaid) return 'You named its transaction, so it seems to be paid';
-	if (choice !== choices.paid) return `"${choices.paid}" was not chosen`;
-	if (!/^\S{20,}$/.test(typed)) return `"${typed}" is no whole transaction`;
+	if (choice === choices.notPaid)
+		return `You named its transaction, so it seems to be paid. Choose "${choices.paid}", or name no transaction`;
+	if (choice !== choices.paid)
+		return `You named its transaction, and did not choose "${choices.paid}"`;
+	const problem = problemOfTransaction(reference, answers, payments);
+	return problem === '' ? '' : `${problem}. Give the whole transaction of this payment, or none`;
+}
+
+/** The reason why a text cannot be the transaction of this payment; empty if it can. */
+function problemOfTransaction(
+	reference: string,
+	answers: Answers,
+	payments: RegisterRow[],
+): string {
+	const typed = transactionFor(answers, reference);
+	if (!/^[\w.:-]{20,}$/.test(typed)) return `"${typed}" is no whole transaction`;
 	// A beginning of another transaction is one that was cut off.
 	const isBegunBy = (transaction: string): boolean =>
 		transaction.trim().toLowerCase().startsWith(typed.toLowerCase());
@@ -48,8 +60,10 @@ export function whyNotRecorded(
 	if (owner)
 		return `That is the transaction of ${owner.name || 'another payment'} (${owner.reference})`;
 	const lengths = payments.map(({ txHash }) => (txHash ?? '').trim().length).filter(Boolean);
-	if (lengths.length > 0 && lengths.every((length) => typed.length < length))
+	if (lengths.length > 0 && typed.length < Math.min(...lengths))
 		return `"${typed}" is shorter than all other transactions`;
+	if (lengths.length > 0 && typed.length > Math.max(...lengths))
+		return `"${typed}" is longer than all other transactions`;
 	const isTwice = Object.entries(answers).some(
 		([name, value]) =>
 			name.startsWith('tx ') &&

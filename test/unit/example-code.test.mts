@@ -215,21 +215,43 @@ describe('the register after a payroll', () => {
 	});
 });
 
-test('says of a payment that another page recorded as paid that a transaction is not recorded', () => {
+describe('an answer about a payment that another page recorded as paid', () => {
 	const open = [registered(1, 'unknown', { workflow: 'S (own)' })];
-	const answered = { [referenceOf(1)]: 'It was paid', [`tx ${referenceOf(1)}`]: '0xfull' };
-	const [shown] = pageAndRows(
-		'payroll.json',
-		{
-			...{ 'What is open': [[{}]], Payments: [open], 'Payments now': [open] },
-			Ask: [[{ ...answered, user: user('second') }]],
-			'Pay salaries': [
-				[{ outcome: 'alreadyPaid', code: 'paidBefore', mode: 'settle', reference: referenceOf(1) }],
-			],
-		},
-		1,
-	);
-	expect(JSON.stringify(shown)).toMatch(/stays paid\. A transaction that was given now is not/);
+	const after = (answered: object, now: Rows = open): string => {
+		const [shown] = pageAndRows(
+			'payroll-from-a-file.json',
+			{
+				...{ 'What is open': [[{}]], Payments: [open], 'Payments now': [now] },
+				Ask: [[{ ...answered, user: user('second') }]],
+				'Pay salaries': [
+					[
+						{
+							outcome: 'alreadyPaid',
+							code: 'paidBefore',
+							mode: 'settle',
+							reference: referenceOf(1),
+						},
+					],
+				],
+			},
+			1,
+		);
+		return JSON.stringify(shown);
+	};
+
+	test('says that its transaction is not recorded', () => {
+		const answered = { [referenceOf(1)]: 'It was paid', [`tx ${referenceOf(1)}`]: '0xfull' };
+		expect(after(answered)).toMatch(/stays paid\. A transaction that was given now is not/);
+	});
+
+	test('says in red that it contradicts, whose answer counts, and what to do', () => {
+		const answered = { [referenceOf(1)]: 'It was not paid' };
+		const settled = registered(1, 'paid', { workflow: 'S (own)', settledBy: 'first@example.com' });
+		expect(after(answered, [settled])).toMatch(
+			/<h4>Not recorded: Person 1 .*said that it was not paid, but first@example.com recorded it as paid at .* as a correction/,
+		);
+		expect(after(answered)).toMatch(/<h4>Not recorded: .* but somebody else recorded it as paid/);
+	});
 });
 
 describe('an answer of the page What is open', () => {
@@ -246,11 +268,14 @@ describe('an answer of the page What is open', () => {
 		[{ 'r%201': 'Not known yet' }, /^$/],
 		[{ 'r%201': paid, 'tx r%201': ` ${own} ` }, /^$/],
 		[{ 'r%201': notPaid, 'tx r%201': own }, /seems to be paid/],
-		[{ 'r%201': 'Not known yet', 'tx r%201': own }, /not chosen/],
+		[{ 'r%201': 'Not known yet', 'tx r%201': own }, /did not choose/],
 		[{ 'r%201': paid, 'tx r%201': '0xab12…' }, /no whole transaction/],
 		[{ 'r%201': paid, 'tx r%201': other.toUpperCase() }, /transaction of Sara/],
 		[{ 'r%201': paid, 'tx r%201': other.slice(0, 24) }, /transaction of Sara/],
 		[{ 'r%201': paid, 'tx r%201': own.slice(0, 24) }, /shorter than all other/],
+		[{ 'r%201': paid, 'tx r%201': `${own}ab` }, /longer than all other/],
+		[{ 'r%201': paid, 'tx r%201': `"${own}"` }, /no whole transaction/],
+		[{ 'r%201': paid, 'tx r%201': `${own}\u200b` }, /no whole transaction/],
 		[{ 'r%201': paid, 'tx r%201': own, r3: paid, 'tx r3': own }, /for two payments/],
 	])('%j', (answers, why) => {
 		expect(whyNotRecorded('r 1', answers, payments)).toMatch(why);
@@ -306,7 +331,7 @@ describe('the page of a list', () => {
 			'paid',
 			'bonus',
 			period,
-			/payment .* 2 of 3 people\? 3,000/,
+			/second payment .* 2 of 3 people: 3,000/,
 		],
 		[
 			'most were paid lately',
@@ -324,7 +349,11 @@ describe('the page of a list', () => {
 	});
 
 	test.each([
-		['bonus', period, /<h4>A second payment for 2026-10 to 1 of 3 people\? 1,000\.00 ETB/],
+		[
+			'bonus',
+			period,
+			/<h4>Is this a second payment for 2026-10\? It looks so for 1 of 3 people: 1,000\.00 ETB/,
+		],
 		[purpose, '2026-09', /<h4>Paid in the last 10 days: 1 of 3/],
 	])('has a doubt about one of many, paid for %s %s, below the sum', (other, when, told) => {
 		const { page, choices, approve } = pageOf(runs(others(1, 'paid', other, when)));
@@ -380,6 +409,47 @@ describe('the page of a list', () => {
 		);
 	});
 
+	test('of an earlier period, of whom somebody is unknown, leads to no other period', () => {
+		const open = [1, 2, 3].map((number) =>
+			registered(number, number > 2 ? 'unknown' : 'paid', { workflow: 'S (own)' }),
+		);
+		const { rows } = check(open);
+		const unknown = rows.filter(({ status }) => status === 'ready');
+		expect(unknown).toHaveLength(1);
+		const shown = pageOf({
+			...{ 'Upload a list': [[upload]], 'Check List': [rows], Payments: [open] },
+			'Pay salaries': [unknown.map((row) => ({ ...row, mode: 'dryRun', outcome: 'unknown' }))],
+		});
+		expect(shown.page).not.toContain('is due.');
+		const sent = ['paid', 'unknown'].map((outcome) => {
+			const { ready } = check([]);
+			return pageOf(
+				runs([], {
+					...{ Ask: [[{ decision: 'Approve: pay', user: user('second') }]], 'Payments now': [[]] },
+					'Pay salaries': [ready, ready.map((row) => ({ ...row, mode: 'pay', outcome }))],
+				}),
+				1,
+			).page;
+		});
+		for (const page of sent) expect(page).not.toContain('is due.');
+	});
+
+	test('says in red who was paid less than the list has, and somebody is left', () => {
+		const less = [registered(1, 'paid', { amountEtb: 100 }), registered(2, 'paid')];
+		const payments = [...less, registered(3, 'paid')];
+		const { page, rows } = pageOf(runs(payments));
+		expect(page).toContain('<em>Paid less than the list has: 1 person, 100.00 ETB</em>');
+		expect(page).toContain('Paid before, not again: 2 people, 5,000.00 ETB');
+		expect(rows.filter((row) => row['isLeft'])).toMatchObject([{ name: 'Person 1' }]);
+		const corrected = [
+			...payments,
+			registered(1, 'paid', { reference: 'c', purpose: 'correction', amountEtb: 900 }),
+		];
+		const after = pageOf(runs(corrected));
+		expect(after.page).not.toContain('Paid less');
+		expect(after.rows.filter((row) => row['isLeft'])).toEqual([]);
+	});
+
 	test('says on the button that all get a second payment', () => {
 		const { approve } = pageOf(runs(others(3, 'paid', 'bonus', period)));
 		expect(approve).toBe('Approve: pay 6,000.00 ETB on top to 3 people, salary, 2026-10');
@@ -397,6 +467,14 @@ describe('the page of a list', () => {
 		);
 		const paid = [registered(4, 'paid')];
 		expect(pageOf(runs(paid, { People })).page).not.toContain('Not in this list');
+		const last = registered(4, 'paid', { period: '2026-09', reference: 's', settledBy: 'a@b.et' });
+		const { page } = pageOf(runs([last], { People }));
+		expect(page).toMatch(/not in this list: 1 person<.*Recorded as paid by a@b\.et/);
+		const correction = runs([registered(4, 'paid', { ...last, purpose: 'correction' })], {
+			'Upload a list': [[{ ...upload, purpose: 'correction' }]],
+			'Check List': [check([], { purpose: 'correction' }).rows],
+		});
+		expect(pageOf(correction).page).not.toContain('Not in this list');
 	});
 
 	test('says with a correction what each was paid before', () => {

@@ -304,7 +304,7 @@ test('a list of another period, and of another purpose, is red on top (S12)', as
 		[
 			duePeriod(),
 			'bonus',
-			`A second payment for ${duePeriod()} to 2 of 2 people? 21,900.50 ETB on top of 21,900.50 ETB for another purpose. Paid in the last 10 days`,
+			`Is this a second payment for ${duePeriod()}? It looks so for 2 of 2 people: 21,900.50 ETB on top of 21,900.50 ETB for another purpose. Paid in the last 10 days`,
 		],
 	] as const) {
 		const [address, page] = await shown(list, period, purpose);
