@@ -128,6 +128,7 @@ test.each<[INodeParameters, string]>([
 	[{ purpose: 'a/b' }, 'Purpose is "a/b"'],
 	[{ purpose: 'x'.repeat(51) }, 'Purpose is "xxx'],
 	[{ purpose: '={{ $json.employee }}' }, 'Purpose is "E-1" for item 0, and "E-2" for item 1'],
+	[{ purpose: "={{ $('Start').item.json.employee }}" }, 'Purpose is "E-1" for item 0, and'],
 	[{ purpose: '={{ $itemIndex === 0 ? "bonus" : undefined }}' }, 'Purpose is "bonus" for item 0'],
 	[{ period: '={{ $json.employee }}' }, 'Period is "E-1" for item 0'],
 	[{ columns: { name: 'Full name' } }, 'no column Full name'],

@@ -290,6 +290,30 @@ describe('duplicates', () => {
 	});
 });
 
+test('a sender that hangs up sends the event of a workflow that failed again', async () => {
+	const [begun, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+	let runs = 0;
+	const work = async (): Promise<void> => {
+		if (runs++ > 0) return;
+		begun.resolve();
+		await finished.promise;
+		throw new Error('the workflow failed');
+	};
+	const node = await trigger({ acknowledge: 'lastNode' }, { work });
+	const hangUp = new AbortController();
+	const body = JSON.stringify(transfer('1'));
+	const headers = { 'x-webhook-signature': sign(body) };
+	const handled = node.nextHandled();
+	const sent = fetch(node.url, { method: 'POST', body, headers, signal: hangUp.signal });
+	await begun.promise;
+	hangUp.abort();
+	await expect(sent).rejects.toThrow();
+	finished.resolve();
+	await handled;
+	expect((await send(node, transfer('1'))).status).toBe(200);
+	expect(runs).toBe(2);
+});
+
 test.each(['onReceived', 'lastNode'])(
 	'static data belongs to the workflow: %s',
 	async (acknowledge) => {
@@ -322,6 +346,31 @@ describe('the secret', () => {
 			401, 200,
 		]);
 		expect(node.started).toHaveLength(4);
+	});
+
+	test('one that is replaced while a slow sender transmits counts no more', async () => {
+		const changing: Record<string, string> = { ...credential };
+		const node = await trigger({}, { credential: changing });
+		const body = JSON.stringify(transfer('1'));
+		const { hostname, port } = new URL(node.url);
+		const socket = connect(Number(port), hostname);
+		const lines = [
+			'POST /webhook HTTP/1.1',
+			'Host: n8n',
+			`X-Webhook-Signature: ${sign(body)}`,
+			`Content-Length: ${body.length}`,
+			'Connection: close',
+			'Expect: 100-continue',
+		];
+		socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+		await once(socket, 'data');
+		for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+		changing.webhookSecret = 'another-secret';
+		socket.write(body);
+		const [answer] = (await once(socket, 'data')) as unknown[];
+		socket.destroy();
+		expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
+		expect(node.started).toHaveLength(0);
 	});
 
 	test('without a present one, the previous one counts for nothing', async () => {

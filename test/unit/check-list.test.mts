@@ -128,6 +128,7 @@ describe('a row', () => {
 			[/error of a formula/, '#N/A'],
 			[/name is .*nobody can see/, 'Abebe\ue000'],
 			[/is a total/, 'ጠቅላላ ድምር|የፋይናንስ ድምር|ድምር፡|አጠቃላይ ክፍያ|ድምሩ|TOTALS|Finance Total|Grand Total:'],
+			[/is a total/, 'Finance total:|Department sum -'],
 			[/is a total/, 'Total Bekele|Total for Sales|Net total|Total employees 14|Sub-total Sales'],
 		],
 		userId: [[/userId is .*nobody can see/, 'etbw\u200b_1|etbw\ufe0f_1']],

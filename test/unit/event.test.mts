@@ -77,6 +77,11 @@ test.each<[what: string, different: number, ...sent: string[]]>([
 		2,
 		...[inBatch('evt_1', 1), inBatch('evt_2', 2), inBatch('evt_2', 2)],
 	],
+	[
+		'equal payments in one transaction are different events if their ids are different numbers',
+		2,
+		...[1, 2, 2].map((id) => paid('{"amountEtb":100,"txHash":"0xbatch"}', 0, `,"id":${id}`)),
+	],
 	...[
 		['9007199254740993', '9007199254740992'],
 		['1e400', '2e400'],

@@ -5,7 +5,11 @@ import { isSigned } from '../../nodes/EtbWalletTrigger/signedDelivery.ts';
 
 const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
 const secretText = fc
-	.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+	.oneof(
+		fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }),
+		// A secret of hexadecimal digits is text too.
+		fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 }),
+	)
 	.filter((secret) => secret.trim() !== '');
 
 /** Whether a body with this header counts as signed with any of the secrets. */
