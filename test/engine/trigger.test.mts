@@ -308,6 +308,8 @@ test('a sender that hangs up sends the event of a workflow that failed again', a
 	await begun.promise;
 	hangUp.abort();
 	await expect(sent).rejects.toThrow();
+	// The server sees it, too.
+	for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
 	finished.resolve();
 	await handled;
 	expect((await send(node, transfer('1'))).status).toBe(200);
