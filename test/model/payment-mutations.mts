@@ -264,9 +264,9 @@ export const mutations: Mutation[] = [
 		'409 means that it was not paid': ['405, 407, 413', '405, 407, 409, 413'],
 	}),
 	...inFile(`${shared}/service/contradiction.ts`, {
-		'A state that is open counts': ['[...denials, ...denialsOfPayment]', 'denials'],
+		'A state that is open counts': ['{ ...denials, ...denialsOfPayment }', 'denials'],
 		'A success for another user counts': [': !isSame(value, each),', ': false,'],
-		'A refusal with a hash counts': ['!isFieldOfRefusal(name, sent) || ', ''],
+		'A refusal with a hash counts': ['!isFieldOfRefusal(name, sent)', 'false'],
 	}),
 	...inFile(`${paying}/disburse.ts`, {
 		'A run above its maximum is sent': [

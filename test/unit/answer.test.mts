@@ -5,6 +5,8 @@ import { parseAccount } from '../../nodes/shared/account.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/answer.ts';
 import type { Answer, Attempt } from '../../nodes/shared/service/attempt.ts';
 import { resultOf } from '../../nodes/shared/service/call.ts';
+import { reasonOfRefusal } from '../../nodes/shared/service/contradiction.ts';
+import { openPaymentPatterns, refusalWords } from '../../nodes/shared/service/paymentWords.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 
 const get: ServiceRequest = { method: 'GET', path: '/x' };
@@ -380,6 +382,76 @@ describe('a payment', () => {
 		...doubtful.flatMap((error) => answers('unknown', [400], { success: false, error })),
 	])('that is answered %i %s is %s', (status, text, verdict) => {
 		expect(judge(asked, answered(text, status)).verdict).toBe(verdict);
+	});
+
+	describe('shows the rule that judges its answer', () => {
+		/** The words of refusals that leave open whether it paid, with the rule and the part that it matches. */
+		const openMessages: Array<[message: string, rule: string, matched: string]> = [
+			['Payment is pending', 'openWords', 'pending'],
+			['The payment was sent', 'madeWords', 'sent'],
+			['DEADLINE_EXCEEDED', 'gaveUp', 'DEADLINE'],
+			['Peer hang up', 'network', 'hang up'],
+			['Internal server error', 'program', 'server error'],
+			['Nonce too low', 'chain', 'Nonce'],
+			['Bank declined it after debit', 'bank', 'debit'],
+			['Null value violates a constraint', 'database', 'violates'],
+			['Could not save it', 'laterStep', 'Could not save'],
+			['This payment exists', 'otherPayment', 'payment exists'],
+			['A second person must sign', 'approval', 'second person'],
+			['It might be rejected', 'doubt', 'might'],
+			['ክፍያ', 'otherScript', 'ክ'],
+			['Invalid: {}', 'quotedAnswer', '{'],
+			[`Invalid ${'a1'.repeat(32)}`, 'longHash', 'a1'.repeat(32)],
+			['No way', 'reasonOfNoRefusal', 'No way'],
+		];
+		/** Words that say why a payment is refused. */
+		const reasons: typeof openMessages = [
+			['Insufficient_ETB', 'noMoney', 'Insufficien'],
+			['amountEtb is not a number', 'wrongValue', 'not a '],
+			['Daily limit reached', 'outsideLimit', 'limit'],
+			['Too many requests', 'tooMany', 'Too many'],
+			['No such user', 'notFound', 'No such'],
+			['API key unknown', 'notAllowed', 'API key'],
+			['Wallet is frozen', 'unusableAccount', 'frozen'],
+			['The bank declined', 'saysNo', 'declined'],
+		];
+
+		type Row = [status: number, body: object, rule: string, matched: string];
+		test.each<Row>([
+			...openMessages.map(([message, ...shown]): Row => [422, { message }, ...shown]),
+			[422, { receipt: 'x' }, 'fieldOfNoRefusal', 'receipt'],
+			[422, { ok: 'yes' }, 'successNotDenied', 'yes'],
+			[422, { received: 'x' }, 'receivedNoType', 'x'],
+			[422, { code: '00' }, 'codeOfNoRefusal', '00'],
+			[422, { status: 'new' }, 'statusOfNoRefusal', 'new'],
+			[200, { ...success, ok: false }, 'saysNoSuccess', 'false'],
+			[200, { ...success, status: 'failed' }, 'statusOfFailure', 'fail'],
+			[200, { ...success, message: 'Internal' }, 'messageOfFailure', 'Internal'],
+			[200, { ...success, error: 'x' }, 'hasError', 'x'],
+			[200, { ...success, state: 'new' }, 'stateOtherThanSuccess', 'new'],
+			[200, { ...success, code: 'X1' }, 'codeOtherThanSuccess', 'X1'],
+			[200, { ...success, isPaid: 'no' }, 'successIsFalse', 'no'],
+			[200, { ...success, failReason: 'x' }, 'nameOfFailure', 'x'],
+			[200, { ...success, pendingSince: 'x' }, 'nameOfOpenStep', 'x'],
+			[200, { ...success, replayed: true }, 'otherKindOfPayment', 'true'],
+			[200, { ...success, level: 'error' }, 'severityOfError', 'err'],
+			[200, { ...success, amount: 0 }, 'amountOfNothing', '0'],
+			[200, { ...success, note: 'Still queued' }, 'wordsOfFailureOrOpenStep', 'Still queued'],
+			[200, { ...success, txHash: 'mock-1' }, 'transactionHash', '["mock-1"]'],
+		])('%i %j: %s', (status, body, rule, matched) => {
+			const judgement = judge(asked, answered(JSON.stringify(body), status));
+			expect(judgement).toMatchObject({ verdict: 'unknown', rule, matched });
+		});
+
+		test.each(reasons)('%s: %s', (message, rule, matched) => {
+			expect(reasonOfRefusal(message)).toEqual({ rule, matched });
+		});
+
+		test('which has a name of its own', () => {
+			const shown = [...openMessages, ...reasons].map(([, rule]) => rule);
+			const rules = [...Object.keys(openPaymentPatterns), ...Object.keys(refusalWords)];
+			expect([...shown].sort()).toEqual([...rules, 'reasonOfNoRefusal'].sort());
+		});
 	});
 
 	test('may repeat a word of failure that was sent', () => {

@@ -16,6 +16,7 @@ import { hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
 import { contradictionOfRefusal, contradictionOfSuccess } from './contradiction';
 import { isIdempotent, isReadOnly, type RequestTraits } from './request';
 import { isTransactionHash, paymentRefusalStatuses } from './paymentWords';
+import type { Contradiction } from './rules';
 
 /**
  * The code of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses
@@ -27,11 +28,15 @@ export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 /**
  * The verdict on one attempt, with its reason. `notDone`: it was not carried out, or it only reads.
  * `unknown`: it may have been carried out. `mayBeRepeated`: the failure can be temporary, and a repetition is safe.
- * `problem` follows the status in the message.
+ * Its `problem` follows the status in the message.
  */
 export type Judgement =
 	| { verdict: 'done' }
-	| { verdict: 'notDone' | 'unknown'; code: FailureCode; mayBeRepeated: boolean; problem?: string };
+	| ({
+			verdict: 'notDone' | 'unknown';
+			code: FailureCode;
+			mayBeRepeated: boolean;
+	  } & Partial<Contradiction>);
 
 /** Statuses of failures that are usually temporary. */
 const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
@@ -59,14 +64,14 @@ export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	const isOpen = request.movesMoney === true && undecidedPaymentStatuses.has(status);
 	if (status >= 200 && status < 300 && !isOpen) return judgeSuccess(request, attempt);
 	const hasRefusalStatus = refuses(request, status);
-	const problem = hasRefusalStatus ? contradictionOfRefusal(request, attempt) : undefined;
-	const isRefused = hasRefusalStatus && problem === undefined;
+	const contradiction = hasRefusalStatus ? contradictionOfRefusal(request, attempt) : undefined;
+	const isRefused = hasRefusalStatus && contradiction === undefined;
 	const wasNotDone = isRefused || isReadOnly(request);
 	return {
 		verdict: wasNotDone ? 'notDone' : 'unknown',
 		code: isRefused ? 'refused' : 'unclear',
 		mayBeRepeated: temporaryStatuses.has(status) && (wasNotDone || isIdempotent(request)),
-		problem,
+		...contradiction,
 	};
 }
 
@@ -97,8 +102,8 @@ function judgeUnanswered(
 function judgeSuccess(request: RequestTraits, answer: Answer): Judgement {
 	if (request.movesMoney === true && hasSuccess(answer.body, false))
 		return judgeDenial(request, answer);
-	const problem = problemOf(request, answer);
-	return problem === undefined ? { verdict: 'done' } : notShown(request, problem);
+	const contradiction = doubtOf(request, answer);
+	return contradiction === undefined ? { verdict: 'done' } : notShown(request, contradiction);
 }
 
 /** Judges a success status with `success: false`, from the endpoint that pays. */
@@ -110,31 +115,33 @@ function judgeDenial(request: RequestTraits, answer: Answer): Judgement {
 }
 
 /** The verdict on a success status that shows no success. */
-function notShown(request: RequestTraits, problem: string): Judgement {
+function notShown(request: RequestTraits, contradiction: Contradiction): Judgement {
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
-	return { verdict, code: 'unclear', mayBeRepeated: false, problem };
+	return { verdict, code: 'unclear', mayBeRepeated: false, ...contradiction };
 }
 
-/** The reason why a success status shows no success, in words that follow "The service answered 200". */
-function problemOf(request: RequestTraits, answer: Answer): string | undefined {
+/** The reason why a success status shows no success. */
+function doubtOf(request: RequestTraits, answer: Answer): Contradiction | undefined {
 	const { answersWith } = request;
 	const movesMoney = request.movesMoney === true;
 	const { body } = answer;
-	if (movesMoney && !hasSuccess(body, true)) return 'without saying whether it paid';
+	if (movesMoney && !hasSuccess(body, true)) return { problem: 'without saying whether it paid' };
 	if (!isReadOnly(request) && body !== undefined && hasRepeatedName(answer))
-		return 'with the same name twice in its body';
+		return { problem: 'with the same name twice in its body' };
 	const maySayNothing = request.defaultOutput !== undefined;
 	const isReadable = hasFields(body) || (maySayNothing && (body !== undefined || isPlain(answer)));
 	if (!isReadable) {
 		const isEmpty = answer.text.trim() === '';
-		return isEmpty ? 'with an empty body' : 'with a body that is not a JSON object';
+		return { problem: isEmpty ? 'with an empty body' : 'with a body that is not a JSON object' };
 	}
 	const contradiction = contradictionOfSuccess(body ?? answer.text, request);
 	if (contradiction !== undefined || answersWith === undefined) return contradiction;
 	const found = valuesOf(body, answersWith).filter((value) => value !== undefined);
-	if (found.every(isAbsent)) return `with no ${answersWith} in its body`;
+	if (found.every(isAbsent)) return { problem: `with no ${answersWith} in its body` };
 	const isProof = found.every(isTransactionHash) && new Set(found).size === 1;
-	return movesMoney && !isProof ? `with a ${answersWith} that is no proof` : undefined;
+	if (!movesMoney || isProof) return undefined;
+	const matched = JSON.stringify(found);
+	return { problem: `with a ${answersWith} that is no proof`, rule: 'transactionHash', matched };
 }
 
 /** Whether a body is empty or plain words, such as OK, and neither a web page nor the beginning of JSON. */

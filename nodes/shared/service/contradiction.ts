@@ -16,25 +16,35 @@ import {
 	statusesNeedingReason,
 } from './paymentWords';
 import type { RequestTraits } from './request';
+import {
+	firstMatch,
+	patternsFor,
+	wholeName,
+	type Contradiction,
+	type FieldRules,
+	type Match,
+} from './rules';
 
 /**
  * Finds the part of an answer with a success status that contradicts the success, or the values that were
  * sent. A body that does not mention the call is accepted, because the service document (§4) shows no answers
  * of endpoints 4 and 5. Another positive amount is accepted too, because the service may have paid that one.
- * @returns words that follow "The service answered 200"; undefined if nothing contradicts
  */
 export function contradictionOfSuccess(
 	body: unknown,
 	{ body: sent = {}, movesMoney }: RequestTraits,
-): string | undefined {
-	const rules = movesMoney === true ? [...denials, ...denialsOfPayment] : denials;
+): Contradiction | undefined {
+	const rules = movesMoney === true ? { ...denials, ...denialsOfPayment } : denials;
 	const fields = fieldsIn(body);
-	if (fields.size > maxFields) return 'with more fields than an answer has';
+	if (fields.size > maxFields) return { problem: 'with more fields than an answer has' };
 	for (const [name, found] of fields) {
 		if (Object.hasOwn(sent, name.replace(/^data\./, ''))) continue;
-		const denying = rules.filter(([names]) => names.test(name)).map(([, words]) => words);
-		const denial = [...found].find((value) => denying.some((words) => words.test(value)));
-		if (denial !== undefined) return `with ${name || 'the words'}: ${JSON.stringify(denial)}`;
+		const patterns = patternsFor(rules, name);
+		for (const value of found) {
+			const match = firstMatch(patterns, value);
+			if (match !== undefined)
+				return { ...match, problem: `with ${name || 'the words'}: ${JSON.stringify(value)}` };
+		}
 	}
 	for (const [name, value] of Object.entries(sent)) {
 		const found = valuesSpelledLike(body, name).filter((each) => each !== undefined);
@@ -48,7 +58,7 @@ export function contradictionOfSuccess(
 		if (other === undefined) continue;
 		// The value is not cut here, because secrets have to be hidden before the message is cut.
 		const shown = isAbsent(other) ? 'empty' : JSON.stringify(other);
-		return `with another value than was sent: ${name} is ${shown}`;
+		return { problem: `with another value than was sent: ${name} is ${shown}` };
 	}
 	return undefined;
 }
@@ -59,33 +69,37 @@ const falseValues = /^(?:0|no?|off|false|error|fail(?:ed|ure)?)$/i;
 /** Any value except those that mean an empty field, such as 0, null or n/a. */
 const nonEmpty = /^(?!(?:0+|none|null|false|no errors?|n\/a|-)?$)/i;
 
-type Rule = [names: RegExp, values: RegExp];
-
-/** Fields that deny the success of any call, grouped by how they do it. A body that is one text has no name. */
-const denials = Object.values<Rule>({
+/** Rules for fields that deny the success of any call. A body that is one text is a field without a name. */
+const denials: FieldRules = {
+	/** The answer denies its success. */
 	saysNoSuccess: [/^(?:(?:data|result)\.)?(?:success|ok)$/i, falseValues],
+	/** The status or the code is that of a failure. */
 	statusOfFailure: [
 		/^(?:(?:data|result)\.)?(?:(?:status|state|code)(?:\.code)?)?$/i,
 		RegExp(`^(?:(?:[45]\\d\\d|no|false)$|error|${failureWords})`, 'i'),
 	],
+	/** The message begins with words for a failure. */
 	messageOfFailure: [
 		/^(?:data\.)?message$/i,
 		RegExp(`^(?:internal|error|could not|cannot|not |.*\\bdenied|${failureWords})`, 'i'),
 	],
+	/** The answer has an error. */
 	hasError: [/^(?:data\.)?error(?:s|_?code)?(?:\.|$)/i, nonEmpty],
-});
+};
 
-/** Fields that contradict a completed payment, at any depth of an answer, by the way in which they do. */
-const denialsOfPayment = Object.values<Rule>({
+/** Rules for fields, at any depth of an answer, that deny that a payment was completed. */
+const denialsOfPayment: FieldRules = {
+	/** The state of the payment is none of those in which it was made. */
 	stateOtherThanSuccess: [
 		/(?:status|state|phase|outcome|result|(?:(?<![a-z])|tx)sts)(?:_?(?:text|name|label))?\W*$/i,
 		RegExp(`^(?!(?:${successWords})[.!]?$)`, 'i'),
 	],
+	/** The code is none of those for a success. */
 	codeOtherThanSuccess: [
 		/(?:^|\.)(?:res(?:p|ponse|ult)?_?|ret(?:urn)?_?|status_?|reason_?|(?:data|result|response|status)\.)code$|^code$/i,
 		RegExp(`^(?!(?:${successWords}|0+)$)`, 'i'),
 	],
-	/** An example is `isPaid: false`. A field such as `processingFee: 0` does not count. */
+	/** A field denies that the payment was made, as `isPaid: false` does. `processingFee: 0` does not count. */
 	successIsFalse: [
 		RegExp(
 			`^(?!.*(?:fees?|times?(?:_?ms)?|count|amount|balance)$)(?:.*\\.)?${successNames}[^.]*$`,
@@ -93,7 +107,7 @@ const denialsOfPayment = Object.values<Rule>({
 		),
 		falseValues,
 	],
-	/** An example is `failReason: "x"`. Fields such as `cancelUrl` do not count: a success may have them. */
+	/** A field has the name of a failure, such as `failReason: "x"`. A success may have one such as `cancelUrl`. */
 	nameOfFailure: [
 		RegExp(
 			`^(?!.*(?:able|url)$).*(?:\\berr\\b|error|exception|(?<!de)fault|${failureWords})`,
@@ -101,7 +115,7 @@ const denialsOfPayment = Object.values<Rule>({
 		),
 		nonEmpty,
 	],
-	/** An example is `pendingSince: "x"`. Fields such as `queuedAt` do not count: a success may have them. */
+	/** A field has the name of an open step, such as `pendingSince: "x"`. A success may have one such as `queuedAt`. */
 	nameOfOpenStep: [
 		RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${openWords})`, 'is'),
 		nonEmpty,
@@ -119,7 +133,9 @@ const denialsOfPayment = Object.values<Rule>({
 		),
 		/^(?:true|1|yes)$/i,
 	],
+	/** The level or the type of the answer is that of an error. */
 	severityOfError: [/(?:^|\.)(?:type|level|severity)$/i, /^(?:err|fatal)/i],
+	/** The amount that was paid is empty, zero or negative. */
 	amountOfNothing: [/(?:^|\.)(?:(?:paid|net|credited)_?)?amount(?:_?paid)?$/i, /^-|^0*(?:\.0*)?$/],
 	/** These words count in any field except a URL. */
 	wordsOfFailureOrOpenStep: [
@@ -137,12 +153,7 @@ const denialsOfPayment = Object.values<Rule>({
 			'is',
 		),
 	],
-});
-
-/** Makes a pattern that matches any of these names, in capital or small letters. */
-function wholeName(names: string[]): RegExp {
-	return RegExp(`^(?:${names.join('|')})$`, 'i');
-}
+};
 
 /**
  * The fields of a refusal of a payment that give the reason. They can decide whether somebody is paid, so
@@ -170,25 +181,36 @@ const refusalNames = wholeName([
 	'available|(?:available|current|treasury|account|wallet)?_?balance',
 ]);
 
-/** The values that some of these fields must have in a refusal. */
-const refusalValues: Rule[] = [
-	[/(?:^|\.)(?:success|ok)$/i, falseValues],
-	[/(?:^|\.)received$/i, /^(?:undefined|null|nan|string|number|boolean|object|array)$/i],
-	[
-		/status(?:[._]?code)?$/i,
+/** Values that some of these fields never have in a refusal. */
+const valuesOfNoRefusal: FieldRules = {
+	/** A refusal denies its success. */
+	successNotDenied: [/(?:^|\.)(?:success|ok)$/i, RegExp(`^(?!${falseValues.source})`, 'i')],
+	/** A check of values names the type that it received. Anything else can be money that was received. */
+	receivedNoType: [
+		/(?:^|\.)received$/i,
+		/^(?!(?:undefined|null|nan|string|number|boolean|object|array)$)/i,
+	],
+	/** A success, a status that does not refuse, or a payment that is late, accepted or settled (ISO 8583, ISO 20022). */
+	codeOfNoRefusal: [
+		/(?:status|code)$/i,
 		RegExp(
-			`^(?:4\\d\\d|err|bad|not.?found|too many|unprocessable|permission|unauthenticated|rate.?limit|(?:payment|method) (?:required|not)|unsupported|blocked|(?:no|false)$|${failureWords})`,
+			`^(?!(?:${[...paymentRefusalStatuses].join('|')})$)(?:[1-5]\\d\\d|0+|0?9|68|91|96|approved|ac[cswt][cpe]|pdng|${successWords})$`,
 			'i',
 		),
 	],
-];
-
-/** Codes of success, and codes of ISO 8583 and ISO 20022 for a payment that is late, accepted or settled. */
-const openCodes = RegExp(`^(?:0+|0?9|68|91|96|approved|ac[cswt][cpe]|pdng|${successWords})$`, 'i');
-
-/** Whether a status or a code in a body means success, or is an HTTP status that does not refuse a payment. */
-const isOpenCode = (code: string): boolean =>
-	/^[1-5]\d\d$/.test(code) ? !paymentRefusalStatuses.has(Number(code)) : openCodes.test(code);
+	/** The status of a refusal is a client error, in digits or in words. */
+	statusOfNoRefusal: [
+		/status(?:[._]?code)?$/i,
+		RegExp(
+			`^(?!${[
+				'4\\d\\d|err|bad|not.?found|too many|unprocessable|permission|unauthenticated|rate.?limit',
+				'(?:payment|method) (?:required|not)|unsupported|blocked|(?:no|false)$',
+				failureWords,
+			].join('|')})`,
+			'i',
+		),
+	],
+};
 
 /** The largest number of fields. More would block n8n for seconds, because each is compared with each rule. */
 const maxFields = 1_000;
@@ -201,38 +223,53 @@ const maxRefusalLength = 65_536;
  * is a field that refusals do not have, such as a hash or a state, or words. With a status of
  * `statusesNeedingReason` and without `success: false` (service document §2), each reason has to say why the
  * payment is refused. If there is no reason, the code has to say it.
- * @returns words that follow "The service answered 422"; undefined if nothing leaves it open
  */
 export function contradictionOfRefusal(
 	{ body: sent = {}, movesMoney }: RequestTraits,
 	answer: Answer,
-): string | undefined {
+): Contradiction | undefined {
 	const { status, body, text } = answer;
-	if (movesMoney !== true) return hasSuccess(body, true) ? 'with success: true' : undefined;
-	if (text.length > maxRefusalLength) return 'with a body that is too long for a refusal';
-	if (body !== undefined && hasRepeatedName(answer)) return 'with the same name twice in its body';
+	if (movesMoney !== true)
+		return hasSuccess(body, true) ? { problem: 'with success: true' } : undefined;
+	if (text.length > maxRefusalLength)
+		return { problem: 'with a body that is too long for a refusal' };
+	if (body !== undefined && hasRepeatedName(answer))
+		return { problem: 'with the same name twice in its body' };
 	const isPage = /^\s*<(?:!doctype )?html\b/i.test(text);
 	const fields = fieldsIn(body ?? (isPage ? text.replace(/<[^<>]*>/g, ' ') : text));
-	const lastParts = new Map([...fields.keys()].map((name) => [name, name.split('.').at(-1) ?? '']));
+	const lastPartOf = (name: string): string => name.split('.').at(-1) ?? '';
+	const hasReason = [...fields.keys()].some((name) => refusalReasonNames.test(lastPartOf(name)));
+	const reasonNames = hasReason ? refusalReasonNames : /code$/i;
 	const needsReason = statusesNeedingReason.has(status) && !hasSuccess(body, false);
-	const hasReason = [...lastParts.values()].some((part) => refusalReasonNames.test(part));
 	for (const [name, values] of fields) {
-		const lastPart = lastParts.get(name) ?? '';
-		const isReason = needsReason && (hasReason ? refusalReasonNames : /code$/i).test(lastPart);
-		const isOpen = (value: string): boolean => {
-			const words = value.replace(/[\s_]+/g, ' ');
-			return (
-				openPaymentPatterns.some((pattern) => pattern.test(words)) ||
-				(/(?:status|code)$/i.test(name) && isOpenCode(value)) ||
-				refusalValues.some(([names, expected]) => names.test(name) && !expected.test(value)) ||
-				(isReason && /[^-.\d]/.test(words) && !refusalWords.test(words))
-			);
-		};
-		if (!isFieldOfRefusal(name, sent) || [...values].some(isOpen))
-			return `with ${name === '' ? 'words that leave' : `a ${name} that leaves`} open whether it paid`;
+		const leaves = name === '' ? 'words that leave' : `a ${name} that leaves`;
+		const problem = `with ${leaves} open whether it paid`;
+		if (!isFieldOfRefusal(name, sent)) return { problem, rule: 'fieldOfNoRefusal', matched: name };
+		const isReason = needsReason && reasonNames.test(lastPartOf(name));
+		for (const value of values) {
+			const match = openIn(name, value) ?? (isReason ? noReasonIn(value) : undefined);
+			if (match !== undefined) return { problem, ...match };
+		}
 	}
 	return undefined;
 }
+
+const wordsIn = (value: string): string => value.replace(/[\s_]+/g, ' ');
+
+/** The rule by which a value of a refusal leaves open whether it paid. */
+const openIn = (name: string, value: string): Match | undefined =>
+	firstMatch(openPaymentPatterns, wordsIn(value)) ??
+	firstMatch(patternsFor(valuesOfNoRefusal, name), value);
+
+/** The rule by which a value says why a payment is refused. */
+export const reasonOfRefusal = (value: string): Match | undefined =>
+	firstMatch(refusalWords, wordsIn(value));
+
+/** Matches a reason whose words do not say why the payment is refused. A number has no words. */
+const noReasonIn = (value: string): Match | undefined =>
+	/[^-.\d]/.test(value) && reasonOfRefusal(value) === undefined
+		? { rule: 'reasonOfNoRefusal', matched: value }
+		: undefined;
 
 function isFieldOfRefusal(name: string, sent: IDataObject): boolean {
 	const isKnown = (part: string): boolean =>

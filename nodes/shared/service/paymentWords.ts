@@ -3,7 +3,7 @@
  * of the node comes from the rules behind it:
  *
  * - "with words that leave open", "with a … that leaves open": `openPaymentPatterns` and `refusalWords` here,
- *   `refusalNames`, `refusalReasonNames` and `refusalValues` in `contradiction.ts`
+ *   `refusalNames`, `refusalReasonNames` and `valuesOfNoRefusal` in `contradiction.ts`
  * - "with …: …" after a success status: `successWords` here, `denials` and `denialsOfPayment` there
  * - "with a txHash that is no proof": `transactionHash` here
  *
@@ -13,6 +13,7 @@
  * A payment that is wrongly *unknown* only waits for a person. One that is wrongly *not paid* can be paid
  * twice, and one that is wrongly *paid* is never paid.
  */
+import { patternsOf } from './rules';
 
 /**
  * The only statuses that refuse a payment. Others can follow a payment that was made, for example when a
@@ -60,7 +61,7 @@ const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[
 ].join('|')})\\b`;
 
 /** Words for a failure that can also come after a payment was made, grouped by their meaning. */
-const failuresAfterPayment = Object.values({
+const failuresAfterPayment = {
 	/** The service gave up waiting, or trying again. */
 	gaveUp: [
 		'deadline|retried|retrying|no response|not respond|not answer|took too long|too long for|time ?limit|\\bpoll|retries',
@@ -119,32 +120,44 @@ const failuresAfterPayment = Object.values({
 	],
 	/** A letter of a script in which these rules know no words. */
 	otherScript: ['[\\u0370-\\u1fff\\u2e80-\\ud7ff]'],
-})
-	.flat()
-	.join('|');
+};
 
-/** Matches texts that leave open whether a payment was made earlier or is under way. Takes linear time. */
-export const openPaymentPatterns = [
+/** Rules for texts that leave open whether a payment was made earlier or is under way. They take linear time. */
+export const openPaymentPatterns = patternsOf({
 	openWords,
 	madeWords,
-	failuresAfterPayment,
-	// These are signs that another answer is quoted: JSON, XML, or names with values.
-	`[{}]|<[a-z!/?]|["'’”] ?:|(?:status|state|stage|phase|outcome|result|success|hash)\\w{0,20} ?[:=]`,
-	'\\b(?:0x)?[0-9a-f]{64}\\b',
-].map((words) => RegExp(words, 'i'));
+	...failuresAfterPayment,
+	/** The text quotes another answer: it has JSON, XML, or names with values. */
+	quotedAnswer: `[{}]|<[a-z!/?]|["'’”] ?:|(?:status|state|stage|phase|outcome|result|success|hash)\\w{0,20} ?[:=]`,
+	/** The text has a hash, which belongs to a payment that was made. */
+	longHash: '\\b(?:0x)?[0-9a-f]{64}\\b',
+});
 
-/** Words that say why a payment is refused. */
-export const refusalWords = RegExp(
-	[
-		'insufficien|not enough|no (?:money|funds|such)|low balance|invalid|not valid|incorrect|wrong|required|must|missing|malformed',
-		'not found|unknown (?:user|wallet|account|recipient|field|route|endpoint)|not exist|n.t exist|unauthori[sz]ed|authenticat|authori[sz]ation',
-		'credential|api.?key|token|forbidden|not (?:allowed|permitted|authori[sz]ed|supported|acceptable|verified|active|eligible)|permission|not a |should (?:not )?be|no wallet|not have|kyc',
-		'(?:account|user|wallet|recipient) (?:is |was )?not|denied|rejected|declined|refused|limit|exceed|too (?:many|large|small|low|high|much)|slow down|throttl|bad request|unprocessable',
-		'unsupported|cannot (?:post|be used)|blocked|suspended|frozen|disabled|inactive|closed|locked|maximum|minimum|below|above',
-		'greater than|less than|between|positive|negative|moved permanently|validation|^error code: 1015$|^field$|(?:payment|transfer|disbursement|money) (?:was |could )?not',
-	].join('|'),
-	'i',
-);
+/** Rules for words that say why a payment is refused, grouped by the reason. */
+export const refusalWords = patternsOf({
+	/** The treasury has too little money. */
+	noMoney: 'insufficien|not enough|no (?:money|funds)|low balance',
+	/** A value that was sent is wrong or missing. */
+	wrongValue:
+		'invalid|not valid|incorrect|wrong|required|must|missing|malformed|not a |should (?:not )?be|validation|^field$|bad request|unprocessable',
+	/** The amount is too large or too small. */
+	outsideLimit:
+		'limit|exceed|too (?:large|small|low|high|much)|maximum|minimum|below|above|between|greater than|less than|positive|negative',
+	/** Too many requests were sent. Cloudflare says so with the code 1015. */
+	tooMany: 'too many|slow down|throttl|^error code: 1015$',
+	/** The service does not know the user, the account or the endpoint. */
+	notFound:
+		'not found|no such|not exist|n.t exist|moved permanently|unsupported|cannot (?:post|be used)|unknown (?:user|wallet|account|recipient|field|route|endpoint)',
+	/** The API key may not do this. */
+	notAllowed:
+		'unauthori[sz]ed|authenticat|authori[sz]ation|credential|api.?key|token|forbidden|permission|not (?:allowed|permitted|authori[sz]ed|supported|acceptable|verified|active|eligible)',
+	/** The account of a person cannot be paid. */
+	unusableAccount:
+		'no wallet|not have|kyc|blocked|suspended|frozen|disabled|inactive|closed|locked|(?:account|user|wallet|recipient) (?:is |was )?not',
+	/** The answer says no more than that it refuses. */
+	saysNo:
+		'denied|rejected|declined|refused|(?:payment|transfer|disbursement|money) (?:was |could )?not',
+});
 
 /**
  * Matches a value that can be a transaction hash (service document §2): one word that has a digit from 1 to
