@@ -1,4 +1,5 @@
 /** The meaning of an answer, by its status and its body. */
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 import { parseAccount } from '../../nodes/shared/account.ts';
@@ -451,6 +452,26 @@ describe('a payment', () => {
 			const shown = [...openMessages, ...reasons].map(([, rule]) => rule);
 			const rules = [...Object.keys(openPaymentPatterns), ...Object.keys(refusalWords)];
 			expect([...shown].sort()).toEqual([...rules, 'reasonOfNoRefusal'].sort());
+		});
+
+		const shownBy = (...answer: string[]): string[] =>
+			execFileSync(process.execPath, ['scripts/judge-answer.mts', ...answer], {
+				encoding: 'utf8',
+			}).split('\n');
+
+		test('by a program', () => {
+			expect(shownBy('422', '{"message":"Could not save it"}')).toEqual([
+				'verdict: unknown',
+				'code: unclear',
+				'problem: The service answered 422 with a message that leaves open whether it paid',
+				...['rule: laterStep', 'matched: Could not save', ''],
+			]);
+			expect(shownBy('422', '{"errors":["No money"],"message":"Bad request"}')).toEqual([
+				...['verdict: notDone', 'code: refused'],
+				...['rule: noMoney', 'matched: No money', 'rule: wrongValue', 'matched: Bad request', ''],
+			]);
+			expect(shownBy('409')).toEqual(['verdict: unknown', 'code: unclear', 'rule: none', '']);
+			expect(shownBy('200', JSON.stringify(success))).toEqual(['verdict: done', '']);
 		});
 	});
 

@@ -1,14 +1,10 @@
 /**
- * The statuses, names and English words by which an answer shows how a payment ended. Each of these messages
- * of the node comes from the rules behind it:
+ * The statuses, names and English words by which an answer shows how a payment ended. `contradiction.ts` has the
+ * rules for its fields. To see the rule that judges an answer:
+ * `npx node scripts/judge-answer.mts 422 '{"message":"…"}'`
  *
- * - "with words that leave open", "with a … that leaves open": `openPaymentPatterns` and `refusalWords` here,
- *   `refusalNames`, `refusalReasonNames` and `valuesOfNoRefusal` in `contradiction.ts`
- * - "with …: …" after a success status: `successWords` here, `denials` and `denialsOfPayment` there
- * - "with a txHash that is no proof": `transactionHash` here
- *
- * `failureWords` and `openWords` are parts of several of these rules, and of `transactionHash`: a new word
- * has to fit all of them.
+ * `failureWords` and `openWords` are parts of several rules, and of `transactionHash`: a new word has to fit all
+ * of them.
  *
  * A payment that is wrongly *unknown* only waits for a person. One that is wrongly *not paid* can be paid
  * twice, and one that is wrongly *paid* is never paid.
