@@ -156,9 +156,10 @@ export const refusalWords = patternsOf({
 });
 
 /**
- * Matches a value that can be a transaction hash (service document §2): one word that has a digit from 1 to
- * 9, is not just the number of a status, and has no word for a failure or a delay. Such a word in the middle
- * of letters and digits does not count, because it can be there by chance.
+ * Matches a value that can be a transaction hash (service document §2): one word that has a digit from 1 to 9.
+ * It must not be a number of up to six digits, as a status is, begin with `n/a`, or hold `://`. Neither may a
+ * part of it begin with a word for a failure, a delay, a test or a task, such as *pending*, *mock* or *batch*.
+ * Such a word in the middle of letters and digits does not count, because it can be there by chance.
  */
 const transactionHash = RegExp(
 	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|mock|test|sandbox|draft|job|proposal|dummy|fake|placeholder|batch|task|req|approval|http|${failureWords}|${openWords}))[\\x21-\\x7a]+$`,
