@@ -169,18 +169,18 @@ describe('was not paid', () => {
 });
 
 test('was paid after not paid makes it unknown again, unless it is typed in the editor', async () => {
-	const answer = async (named: Named, mode = "={{ 'settle' }}"): Promise<unknown[]> =>
+	const state = async (named: Named, mode = "={{ 'settle' }}"): Promise<unknown[]> =>
 		codesOf(await pay([{}], { mode, ...named }, { mode: 'webhook' }));
 	await leaveUnknown(itemsFor('a', 'b'), ['a', 'b'], 'error500BeforePaying');
-	expect(await answer({ wasNotPaid: 'pay-a' })).toEqual(['settledNotPaid']);
-	expect(await answer({ wasPaid: 'pay-a\npay-b' })).toEqual(['notSettled', 'settledPaid']);
+	expect(await state({ wasNotPaid: 'pay-a' })).toEqual(['settledNotPaid']);
+	expect(await state({ wasPaid: 'pay-a\npay-b' })).toEqual(['notSettled', 'settledPaid']);
 	expect(await known('a', 'b')).toEqual(['inDoubt', 'paidBefore']);
-	expect(await answer({ wasNotPaid: 'pay-a' })).toEqual(['settledNotPaid']);
+	expect(await state({ wasNotPaid: 'pay-a' })).toEqual(['settledNotPaid']);
 	const byExpression = { wasPaid: "={{ 'pay-a' }}" };
 	expect(codesOf(await settle(byExpression))).toEqual(['notSettled']);
-	expect(await answer({ wasPaid: 'pay-a' })).toEqual(['settledPaid']);
+	expect(await state({ wasPaid: 'pay-a' })).toEqual(['settledPaid']);
 	await leaveUnknown(itemsFor('c'), ['c'], 'error500BeforePaying');
-	expect(await answer({ wasNotPaid: 'pay-c' })).toEqual(['settledNotPaid']);
+	expect(await state({ wasNotPaid: 'pay-c' })).toEqual(['settledNotPaid']);
 	expect(codesOf(await settle({ wasPaid: 'pay-c' }))).toEqual(['settledPaid']);
 	expect(await known('a', 'c')).toEqual(['paidBefore', 'paidBefore']);
 });

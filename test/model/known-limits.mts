@@ -20,12 +20,12 @@ export function mayStandStill(process: N8nProcess, ms: number): boolean {
 }
 
 /**
- * An old word. Hana asks the service, hears "not paid", and does something else. Meanwhile the schedule sends that
- * payment again, and its answer is lost. Then Hana settles with the word of before: it frees the reference, and the
- * next run pays. No record knows of which request a person speaks. By an expression a word counts once, so no loop
+ * An old statement. Hana asks the service, hears "not paid", and does something else. Meanwhile the schedule sends that
+ * payment again, and its answer is lost. Then Hana settles with the old statement: it frees the reference, and the next
+ * run pays. No record knows of which request a person speaks. By an expression a statement counts once, so no loop
  * repeats it.
  */
-export const isOldWord = ({ givenAt }: RunRecord, { grounds }: Sent): boolean =>
+export const isOldStatement = ({ givenAt }: RunRecord, { grounds }: Sent): boolean =>
 	givenAt < grounds.reservedAt;
 
 export const payeeMark = ({ key, toUserId, amount }: Payee): string =>

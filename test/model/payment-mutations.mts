@@ -169,11 +169,11 @@ export const mutations: Mutation[] = [
 			"factMarks('paid', each)",
 		],
 		'Settling: no mark stays of what was settled as not paid': [
-			'freed.flatMap((each) => [...new Set([settledNotPaidMark(each), answeredMark(each)])])',
+			'freed.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])])',
 			'[]',
 		],
 		'Settling: no mark stays of what a change settled as not paid that failed': [
-			'await change.write(\n				freed.flatMap((each) => [...new Set([settledNotPaidMark(each), answeredMark(each)])]),\n			);',
+			'await change.write(\n				freed.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),\n			);',
 			'change.keep(freed.map(settledNotPaidMark));',
 		],
 		'Settling: paid, by an expression, replaces that somebody said not paid': [
@@ -193,7 +193,7 @@ export const mutations: Mutation[] = [
 			'const isByHand = isTyped',
 			'const isByHand = false && isTyped',
 		],
-		'Settling: a typed word counts again on a schedule': [
+		'Settling: a typed statement counts again on a schedule': [
 			'isTyped && isStartedInEditor(context)',
 			'true',
 		],

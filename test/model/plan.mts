@@ -5,8 +5,8 @@ import type { Disruption } from './n8n-process.mts';
 export const people = 6;
 export type NodeName = 'a' | 'b';
 
-/** The answer of a person about a reference in a run that settles; `nothing`: it is not named. */
-export type Word = 'paid' | 'notPaid' | 'nothing';
+/** What a person states about a reference in a run that settles; `nothing`: it is not named. */
+export type Statement = 'paid' | 'notPaid' | 'nothing';
 
 /** How the service and the network treat one request to pay. `…Paid`: the books have it, whatever was told. */
 const answerKinds = [
@@ -55,8 +55,8 @@ export interface ItemPlan {
 	variant: VariantKind;
 	/** An index of `spellings`. */
 	spelling: number;
-	/** The answer about it when the run settles. `asks`: a person asks the books; the others are said without asking. */
-	word: 'asks' | Word;
+	/** The statement about it when the run settles. `asks`: a person asks the books first; the others are guesses. */
+	statement: 'asks' | Statement;
 }
 
 type Does = 'pay' | 'dryRun' | 'settle';
@@ -68,11 +68,11 @@ export interface RunPlan {
 	start: { after: 'beginning' | 'previous'; ms: number };
 	items: ItemPlan[];
 	does: Does;
-	/** The form of *Mode* and of both fields of words in a run that settles: fixed values, or expressions. */
+	/** The form of *Mode* and of the two fields with statements in a run that settles: fixed values, or expressions. */
 	by: 'typed' | 'expression';
-	/** In ms, from when a person asks the service until the run begins that takes the answer to the node. */
-	wordAgeMs: number;
-	/** In ms, after the end: a loop, or a sub-workflow with Retry On Fail, runs the node again with the same words. */
+	/** In ms, from when a person asks the service until the run begins that takes the statement to the node. */
+	statementAgeMs: number;
+	/** In ms, after the end: a loop, or a sub-workflow with Retry On Fail, runs the node again with the same statements. */
 	repeats: number[];
 	/** Its start: by a person in the editor, Retry execution, or a schedule. */
 	mode: 'manual' | 'retry' | 'trigger';
@@ -127,7 +127,7 @@ export const calmRun: Omit<RunPlan, 'items'> = {
 	start: { after: 'previous', ms: 0 },
 	does: 'pay',
 	by: 'typed',
-	wordAgeMs: 0,
+	statementAgeMs: 0,
 	repeats: [],
 	mode: 'manual',
 	timeout: 5_000,
@@ -163,7 +163,7 @@ const item: fc.Arbitrary<ItemPlan> = fc.record({
 		[1, 'noReference'],
 	),
 	spelling: often<number>([6, 0], [1, 1], [1, 2], [1, 3], [1, 4]),
-	word: often<ItemPlan['word']>([6, 'asks'], [2, 'notPaid'], [2, 'paid'], [1, 'nothing']),
+	statement: often<ItemPlan['statement']>([6, 'asks'], [2, 'notPaid'], [2, 'paid'], [1, 'nothing']),
 });
 const size = { minLength: 1, maxLength: people };
 const items: fc.Arbitrary<ItemPlan[]> = fc.oneof(
@@ -190,7 +190,7 @@ const run: fc.Arbitrary<RunPlan> = fc.record({
 	items,
 	does: often<Does>([12, 'pay'], [2, 'dryRun'], [6, 'settle']),
 	by: fc.constantFrom<RunPlan['by'][]>('typed', 'expression'),
-	wordAgeMs: mostly(3, 0, upTo(60_000)),
+	statementAgeMs: mostly(3, 0, upTo(60_000)),
 	repeats: mostly<number[]>(5, [], listOf(times, 2)),
 	mode: often<RunPlan['mode']>([8, 'manual'], [1, 'retry'], [2, 'trigger']),
 	timeout,
@@ -338,7 +338,7 @@ export const itemOf = (who: number, more: Partial<ItemPlan> = {}): ItemPlan => (
 	person: who,
 	variant: 'same',
 	spelling: 0,
-	word: 'asks',
+	statement: 'asks',
 	...more,
 });
 
@@ -348,7 +348,7 @@ export const itemOf = (who: number, more: Partial<ItemPlan> = {}): ItemPlan => (
  */
 interface Turns {
 	does: Does[];
-	words: ItemPlan['word'][];
+	statements: ItemPlan['statement'][];
 	/** The disruptions of the process that does the first turn. */
 	disruptions: Disruption['kind'][];
 	/** The range of steps at which they begin. */
@@ -373,14 +373,14 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 		}),
 		by: often<RunPlan['by']>([1, 'typed'], [2, 'expression']),
 		mode: often<RunPlan['mode']>([3, 'manual'], [1, 'trigger']),
-		wordAgeMs: fc.oneof(fc.constant(0), fc.constant(0), upTo(40_000)),
+		statementAgeMs: fc.oneof(fc.constant(0), fc.constant(0), upTo(40_000)),
 		repeats: mostly<number[]>(given.repeats, [], listOf(upTo(45_000), 3)),
 		timeout: often([5, 5_000], [1, longestTimeout]),
 		tries: often([3, 1], [1, 2]),
 		onError: often<RunPlan['onError']>([2, 'continue'], [1, 'stop']),
 		corrects: sometimes(given.corrects),
 		spelling: often<number>([3, 0], [1, 1]),
-		word: fc.constantFrom(...given.words),
+		statement: fc.constantFrom(...given.statements),
 		noise,
 	});
 	const disruptionOfFirst = fc.record({
@@ -423,7 +423,7 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 						)
 					: [],
 			),
-			runs: turns.map(({ corrects, spelling, word, ...each }, index) => ({
+			runs: turns.map(({ corrects, spelling, statement, ...each }, index) => ({
 				...calmRun,
 				...each,
 				...(index === 0 && {
@@ -433,7 +433,7 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 					timeout: 5_000,
 				}),
 				items: (isTwo ? [0, 1] : [0]).map((who) =>
-					itemOf(who, { spelling, word, variant: corrects ? 'otherAmount' : 'same' }),
+					itemOf(who, { spelling, statement, variant: corrects ? 'otherAmount' : 'same' }),
 				),
 			})),
 		}));
@@ -442,7 +442,7 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 const lost: AnswerKind[] = ['silent', 'silentPaid', 'reset', 'resetPaid', 'errorPaid'];
 const paysAndSettles: Turns = {
 	does: ['pay', 'pay', 'settle', 'settle'],
-	words: ['asks', 'asks', 'notPaid'],
+	statements: ['asks', 'asks', 'notPaid'],
 	disruptions: [],
 	atStep: [1, 60],
 	faults: [],
@@ -456,8 +456,8 @@ const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
 	[3, crowded],
 	[2, slowDatabase],
 	[1, stopped],
-	// A person's word reaches the node again and again, by loops and repeats.
-	[2, inTurns({ repeats: 1, words: ['asks', 'notPaid'], answers: lost })],
+	// A person's statement reaches the node again and again, by loops and repeats.
+	[2, inTurns({ repeats: 1, statements: ['asks', 'notPaid'], answers: lost })],
 	[2, inTurns({ repeats: 1, faults: ['failsBetween', 'failsAfter'], answers: lost })],
 	// A sender stands still; others are told, settle and send; then it goes on.
 	[

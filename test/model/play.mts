@@ -10,7 +10,7 @@
 // - world: all that happens by one plan; the seed of a random plan is its number
 // - story: a plan by hand; also the text of the events of a world
 // - turn: a run of a plan
-// - word: the statement about a reference, *paid* or *notPaid*, that a person gives to a run that settles
+// - statement: what a person says about a reference, *paid* or *notPaid*, to a run that settles
 // - grounds: the time of the reservation under which a request is sent
 // - line: the outcome and code of one item, as a try of a run reports them
 // - told: reported in a line

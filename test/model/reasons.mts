@@ -1,7 +1,7 @@
 // The reasons for a line: the facts that allow a run to tell an outcome and a code of an item.
 import { createHash } from 'node:crypto';
 import { isDoubtOfQuestions, isPaidOfQuestions, isPayeeOfQuestion } from './known-limits.mts';
-import type { Word } from './plan.mts';
+import type { Statement } from './plan.mts';
 import { isUnclear, personOf, type Sent } from './service-books.mts';
 import { askedAt, countsOnce, denials, disruptionCount, hasBegun, isDuring } from './world.mts';
 import { isAboveLimit, isOf, limit, maySettle, says, scopeOf, writeMs } from './world.mts';
@@ -13,7 +13,7 @@ export interface Told {
 	run: RunRecord;
 	payee: Payee;
 	key: string;
-	word: Word | undefined;
+	statement: Statement | undefined;
 	/** The requests of this run to the payee. */
 	own: Sent[];
 	/** Whether nothing went wrong in the world, and no run with this reference was stopped. */
@@ -25,11 +25,11 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 	'paid paid': ({ run, own }) => run.plan.does === 'pay' && own.some(({ isPaid }) => isPaid),
 	'alreadyPaid paidBefore': (told) => mayBePaidBefore(told),
 	'alreadyPaid settledPaid': (told) =>
-		told.word === 'paid' && !wasBeingSent(told) && !wasSettledNotPaid(told),
+		told.statement === 'paid' && !wasBeingSent(told) && !wasSettledNotPaid(told),
 	'ready ready': (told) =>
 		!mayBePaid(told) &&
-		(told.run.plan.does === 'dryRun' || (told.word === 'notPaid' && !wasBeingSent(told))),
-	'ready settledNotPaid': (told) => told.word === 'notPaid' && !wasBeingSent(told),
+		(told.run.plan.does === 'dryRun' || (told.statement === 'notPaid' && !wasBeingSent(told))),
+	'ready settledNotPaid': (told) => told.statement === 'notPaid' && !wasBeingSent(told),
 	'notPaid refused': ({ own }) => own.length > 0 && own.every(({ isPaid }) => !isPaid),
 	'notPaid notReached': ({ world, key }) =>
 		disruptionCount(world) > 0 || world.plan.answers[personOf(key)]?.includes('refused') === true,
@@ -50,8 +50,8 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 	'unknown unclear': ({ own }) => own.some(mayBeUnclear),
 	'unknown inDoubt': (told) => mayBeInDoubt(told),
 	'unknown inFlight': (told) => (told.isHealthy ? overlaps(told) : mayStillBeBusy(told)),
-	'unknown notSettled': ({ world, run, key, word, isHealthy }) =>
-		word !== 'nothing' &&
+	'unknown notSettled': ({ world, run, key, statement, isHealthy }) =>
+		statement !== 'nothing' &&
 		countsOnce(run) &&
 		(!isHealthy || world.runs.some((other) => hasBegun(other) && says(other, 'notPaid', key))),
 	// A run that stops at the first failure does not attempt the rest.

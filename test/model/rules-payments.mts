@@ -1,5 +1,5 @@
 // The rules of a payment: nobody is paid twice, and a run keeps its limits.
-import { isOldWord } from './known-limits.mts';
+import { isOldStatement } from './known-limits.mts';
 import type { Sent } from './service-books.mts';
 import { broken, count, countsOnce, denials, idOf, lastActAt } from './world.mts';
 import type { RunRecord, World } from './world.mts';
@@ -23,9 +23,9 @@ export function judgePayment(world: World, sent: Sent): void {
 	const all = [...world.books.paymentsOf(sent.key), sent];
 	if (all.length === 1) return;
 	if (!isExplained(world, all, () => true)) broken(world, `${sent.key} is paid again, by ${name}`);
-	else if (isExplained(world, all, (word, before) => !isOldWord(word, before)))
-		count(world, 'paid again by a false word');
-	else count(world, 'limit: paid again by an old word');
+	else if (isExplained(world, all, (by, before) => !isOldStatement(by, before)))
+		count(world, 'paid again by a false statement');
+	else count(world, 'limit: paid again by an old statement');
 }
 
 /** Judges a payment by the limits of its run, and by its Stop. */
@@ -43,14 +43,14 @@ function judgeLimits(world: World, run: RunRecord, sent: Sent): void {
 }
 
 /**
- * Whether a person's words explain why a reference was paid more than once. In the order of the reservations, each
+ * Whether statements of people explain why a reference was paid more than once. In the order of the reservations, each
  * payment but the first needs a run of its own that says *notPaid* of the payment before it. That run went on at
  * some time between the two reservations. By an expression, *notPaid* explains only the second payment.
  */
 function isExplained(
 	world: World,
 	payments: readonly Sent[],
-	mayExplain: (word: RunRecord, before: Sent) => boolean,
+	mayExplain: (run: RunRecord, before: Sent) => boolean,
 ): boolean {
 	const inOrder = [...payments].sort((a, b) => a.grounds.reservedAt - b.grounds.reservedAt);
 	const used = new Set<RunRecord>();

@@ -7,7 +7,7 @@ import {
 	type RunRecord,
 	type World,
 } from './world.mts';
-import type { Word } from './plan.mts';
+import type { Statement } from './plan.mts';
 
 const marksOf = (facts: readonly string[], key: string): string[] =>
 	facts.map((fact) => `${fact}:${key}`);
@@ -24,11 +24,11 @@ export function judgeChanges(world: World, run: RunRecord): void {
 	const removed = new Set([...before].filter((mark) => !after.has(mark)));
 	for (const [item, { code }] of run.lines) {
 		const key = run.payees[item]?.key ?? '';
-		judgeFacts(world, run, key, code, run.words[item]);
+		judgeFacts(world, run, key, code, run.statements[item]);
 		if (code === 'inDoubt' && run.plan.does === 'pay')
 			for (const mark of marksOf(doubtFacts, key)) added.delete(mark);
 		if (code === 'settledPaid') for (const mark of marksOf(paidFacts, key)) added.delete(mark);
-		if (code === 'notSettled' && run.words[item] === 'paid') {
+		if (code === 'notSettled' && run.statements[item] === 'paid') {
 			for (const mark of marksOf(reservationFacts, key)) added.delete(mark);
 			removed.delete(`settledNotPaid:${key}`);
 		}
@@ -42,7 +42,13 @@ export function judgeChanges(world: World, run: RunRecord): void {
 }
 
 /** Judges the marks of one reference by the code that the run told of it. */
-function judgeFacts(world: World, run: RunRecord, key: string, code?: string, word?: Word): void {
+function judgeFacts(
+	world: World,
+	run: RunRecord,
+	key: string,
+	code?: string,
+	statement?: Statement,
+): void {
 	const after = rowOf(world, run);
 	const hasAll = (facts: readonly string[]): boolean =>
 		marksOf(facts, key).every((mark) => after.has(mark));
@@ -51,7 +57,7 @@ function judgeFacts(world: World, run: RunRecord, key: string, code?: string, wo
 	const isFree = !marksOf(reservationFacts, key).some((mark) => after.has(mark));
 	if (code === 'settledNotPaid' && !(isFree && hasAll(['settledNotPaid'])))
 		broken(world, notRecorded);
-	const isContradicted = code === 'notSettled' && word === 'paid';
+	const isContradicted = code === 'notSettled' && statement === 'paid';
 	if (isContradicted && !hasAll(reservationFacts)) broken(world, notRecorded);
 	// A run that was stopped before it had the lock never asked, and could not remove a mark that another left.
 	const hadAccess = code !== 'noRecord' && run.askedFirst.has(key);

@@ -1,6 +1,6 @@
 // The rules of results: each try tells of each item once, and has a reason for each line.
 import { fieldsOf, type TryResult } from './execution.mts';
-import type { Word } from './plan.mts';
+import type { Statement } from './plan.mts';
 import { reasons, type Told } from './reasons.mts';
 import { linesOf, type Line } from './reported-lines.mts';
 import { broken, disruptionCount, idOf, isOf, maySettle } from './world.mts';
@@ -21,7 +21,9 @@ export function judgeTry(world: World, run: RunRecord, result: TryResult, tryInd
 	const isFailed = 'error' in result || (settles && isNotSettled(result));
 	const mayBePartial = isFailed || run.stoppedAt !== undefined;
 	const expected = settles
-		? run.payees.filter(({ reference }, item) => run.words[item] !== 'nothing' && reference !== '')
+		? run.payees.filter(
+				({ reference }, item) => run.statements[item] !== 'nothing' && reference !== '',
+			)
 		: run.payees;
 	if (!mayBePartial && run.lines.size !== expected.length)
 		broken(world, `${run.name} tells ${run.lines.size} of ${expected.length} items`);
@@ -55,7 +57,7 @@ function judgeLine(world: World, run: RunRecord, payee: Payee, line: Line): void
 	const result = `${outcome} ${code}`.trim();
 	const own = world.books.sent.filter(({ run: by }) => by === run.number).filter(isOf(payee));
 	const isHealthy = disruptionCount(world) === 0 && !wasStopped(world, key);
-	const told: Told = { world, run, payee, key, word: run.words[item], own, isHealthy };
+	const told: Told = { world, run, payee, key, statement: run.statements[item], own, isHealthy };
 	const say = (text: string): void => {
 		broken(world, `${run.name} tells ${key} ${result}, but ${text}`);
 	};
@@ -79,13 +81,13 @@ const wasStopped = ({ runs }: World, key: string): boolean =>
 	);
 
 /** The lines of a run that settles: one for each item that names a reference, since the node tells of references. */
-function settledLines({ payees, words }: RunRecord, result: TryResult): Line[] {
+function settledLines({ payees, statements }: RunRecord, result: TryResult): Line[] {
 	if ('error' in result) return [];
 	return result.output.flatMap(({ json }) => {
 		const { reference, outcome, code } = fieldsOf(json);
 		const key = payees.find((each) => each.reference.trim() === reference)?.key;
 		return payees.flatMap((payee, item) =>
-			payee.key === key && words[item] !== 'nothing' && payee.reference !== ''
+			payee.key === key && statements[item] !== 'nothing' && payee.reference !== ''
 				? [{ item, outcome: String(outcome), code: String(code) }]
 				: [],
 		);
@@ -101,11 +103,11 @@ const isNotSettled = (result: TryResult): boolean =>
 		return code === 'notSettled' && reference === undefined;
 	});
 
-/** Whether the words of a run name a reference, and none both as paid and as not paid. */
-function namesWell({ payees, words }: RunRecord): boolean {
-	const keysOf = (word: Word): string[] =>
+/** Whether the statements of a run name a reference, and none both as paid and as not paid. */
+function namesWell({ payees, statements }: RunRecord): boolean {
+	const keysOf = (statement: Statement): string[] =>
 		payees
-			.filter(({ reference }, item) => reference !== '' && words[item] === word)
+			.filter(({ reference }, item) => reference !== '' && statements[item] === statement)
 			.map(({ key }) => key);
 	const [paid, notPaid] = [keysOf('paid'), keysOf('notPaid')];
 	return paid.length + notPaid.length > 0 && !paid.some((key) => notPaid.includes(key));

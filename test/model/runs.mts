@@ -1,7 +1,7 @@
 // Plays the runs of a world: a run gets a record, the node is executed as n8n does it, and the rules judge it.
 import { runNode, type NodeRun, type Outside } from './execution.mts';
 import type { N8nProcess } from './n8n-process.mts';
-import { spellings, type RunPlan, type Word } from './plan.mts';
+import { spellings, type RunPlan, type Statement } from './plan.mts';
 import { messageOf } from './reported-lines.mts';
 import { judgeTry } from './rules-results.mts';
 import { judgeEnd } from './rules.mts';
@@ -11,14 +11,14 @@ import { randomFrom } from './virtual-time.mts';
 import { broken, disruptionCount, rowOf } from './world.mts';
 import type { Payee, Role, RunRecord, World } from './world.mts';
 
-/** Adds a run to those of the world. @param given the words of an earlier run, if they are used again */
+/** Adds a run to those of the world. @param given the statements of an earlier run, if they are used again */
 export function newRecord(
 	{ runs, books, timeline }: World,
 	runPlan: RunPlan,
 	process: N8nProcess,
 	next: (() => void)[],
 	role: Role = 'planned',
-	given?: Pick<RunRecord, 'words' | 'givenAt'>,
+	given?: Pick<RunRecord, 'statements' | 'givenAt'>,
 ): RunRecord {
 	const payees = payeesOf(runPlan);
 	const record: RunRecord = {
@@ -28,7 +28,8 @@ export function newRecord(
 		plan: runPlan,
 		payees,
 		process,
-		words: given?.words ?? payees.map(({ key }, item) => wordOn(books, runPlan, key, item)),
+		statements:
+			given?.statements ?? payees.map(({ key }, item) => statementOn(books, runPlan, key, item)),
 		givenAt: given?.givenAt ?? timeline.now,
 		beganAt: 0,
 		askedFirst: new Map(),
@@ -46,21 +47,21 @@ export function newRecord(
 }
 
 /**
- * The word of a person about an item. A person who asks the service tells the truth, and nothing while a request may
- * still be carried out; other words are guesses.
+ * The statement of a person about an item. A person who asks the service tells the truth, and nothing while a request may
+ * still be carried out; other statements are guesses.
  */
-function wordOn(books: Books, { does, items }: RunPlan, key: string, item: number): Word {
-	const { word = 'nothing' } = items[item] ?? {};
+function statementOn(books: Books, { does, items }: RunPlan, key: string, item: number): Statement {
+	const { statement = 'nothing' } = items[item] ?? {};
 	if (does !== 'settle') return 'nothing';
-	if (word !== 'asks') return word;
+	if (statement !== 'asks') return statement;
 	if (books.isPending(key)) return 'nothing';
 	return books.paymentsOf(key).length > 0 ? 'paid' : 'notPaid';
 }
 
 /** Plays a run from its arrival in the process to its end. */
 export function playRun(world: World, record: RunRecord): void {
-	const { number, name, plan, process, payees, words } = record;
-	process.arrival(plan.does === 'settle' ? plan.wordAgeMs : 0, () => {
+	const { number, name, plan, process, payees, statements } = record;
+	process.arrival(plan.does === 'settle' ? plan.statementAgeMs : 0, () => {
 		record.beganAt = world.timeline.now;
 		record.before = { row: rowOf(world, record), disrupted: disruptionCount(world) };
 		tellBeginning(world.tell, record);
@@ -74,8 +75,8 @@ export function playRun(world: World, record: RunRecord): void {
 			});
 		const nodeRun: NodeRun = {
 			...{ ...plan, number, name, process, nodeId: `pay-${plan.node}` },
-			parameters: parametersOf(plan, payees, words),
-			items: payees.map((payee, item) => itemOf(payee, words[item])),
+			parameters: parametersOf(plan, payees, statements),
+			items: payees.map((payee, item) => itemOf(payee, statements[item])),
 			signal: controller.signal,
 			random: randomFrom(plan.noise),
 		};
@@ -114,24 +115,24 @@ function outsideOf(world: World, record: RunRecord): Outside {
 	};
 }
 
-/** A loop, or a caller of the workflow, runs the node again with the words that a person gave at the beginning. */
+/** A loop, or a caller of the workflow, runs the node again with the statements that a person gave at the beginning. */
 function goOn(world: World, record: RunRecord): void {
 	const { plan, process, next } = record;
 	for (const each of next) each();
 	const [afterMs, ...repeats] = plan.repeats;
 	if (afterMs === undefined) return;
 	process.arrival(afterMs, () => {
-		const again = { ...plan, repeats, wordAgeMs: 0 };
+		const again = { ...plan, repeats, statementAgeMs: 0 };
 		playRun(world, newRecord(world, again, process, [], 'planned', record));
 	});
 }
 
 function tellBeginning(tell: Tell, record: RunRecord): void {
 	tell(() => {
-		const { name, process, plan, payees, words, givenAt } = record;
+		const { name, process, plan, payees, statements, givenAt } = record;
 		const items = payees.map(
 			({ toUserId, amount, reference }, item) =>
-				`${reference || 'no reference'} (${toUserId}, ${amount} ETB, ${words[item]})`,
+				`${reference || 'no reference'} (${toUserId}, ${amount} ETB, ${statements[item]})`,
 		);
 		const { node, does, by, mode, timeout, concurrency, tries, onError, checkBalance } = plan;
 		const { maxAmountEtb, maxTotalEtb } = plan;
@@ -156,26 +157,26 @@ function payeesOf({ node, items }: RunPlan): Payee[] {
 
 const itemOf = (
 	{ toUserId, amount, reference }: Payee,
-	word: Word = 'nothing',
+	statement: Statement = 'nothing',
 ): Record<string, unknown> => ({
 	to: toUserId,
 	amount,
 	ref: reference,
 	mode: 'settle',
-	paid: word === 'paid' ? reference : '',
-	notPaid: word === 'notPaid' ? reference : '',
+	paid: statement === 'paid' ? reference : '',
+	notPaid: statement === 'notPaid' ? reference : '',
 });
 
 /** The parameters of the node in a run. */
 export function parametersOf(
 	plan: RunPlan,
 	payees: Payee[],
-	words: Word[],
+	statements: Statement[],
 ): Record<string, unknown> {
 	const { does, by, timeout, concurrency, checkBalance, maxAmountEtb, maxTotalEtb } = plan;
-	const named = (word: Word): string =>
+	const named = (statement: Statement): string =>
 		payees
-			.filter((_, item) => words[item] === word)
+			.filter((_, item) => statements[item] === statement)
 			.map(({ reference }) => reference)
 			.join('\n');
 	const isByExpression = does === 'settle' && by === 'expression';

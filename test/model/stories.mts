@@ -5,7 +5,7 @@ import { calmPlan, calmRun, itemOf } from './plan.mts';
 import type { AnswerKind, DatabaseFaultKind, ItemPlan, Plan, RunPlan } from './plan.mts';
 import { randomFrom } from './virtual-time.mts';
 
-type Turn = Partial<RunPlan> & Partial<Pick<ItemPlan, 'word' | 'variant' | 'person'>>;
+type Turn = Partial<RunPlan> & Partial<Pick<ItemPlan, 'statement' | 'variant' | 'person'>>;
 
 /**
  * Each turn is about one person; they begin one after the other, or `at` so many ms. `answers`: those to the
@@ -20,10 +20,10 @@ const planOf = (
 	answers: [answers],
 	processes: [[], [], []],
 	...more,
-	runs: turns.map(({ word = 'asks', variant = 'same', person = 0, ...turn }) => ({
+	runs: turns.map(({ statement = 'asks', variant = 'same', person = 0, ...turn }) => ({
 		...calmRun,
 		...turn,
-		items: [itemOf(person, { variant, word })],
+		items: [itemOf(person, { variant, statement })],
 	})),
 });
 
@@ -109,11 +109,11 @@ const crashes = atSteps({ kind: 'crash', lasts: 2_000 });
 const stops = atSteps({ kind: 'stopped', lasts: stands.lasts });
 
 const plansOf: Record<string, Plan[]> = {
-	'The words of a loop come again, after the database failed when they counted first': failing(
+	'The statements of a loop come again, after the database failed when they counted first': failing(
 		['failsBefore', 'failsBetween', 'failsAfter'],
 		[
 			{ start: at(0) },
-			{ ...byExpression, word: 'notPaid', repeats: [4_000] },
+			{ ...byExpression, statement: 'notPaid', repeats: [4_000] },
 			{},
 			{ start: at(12_000) },
 		],
@@ -146,7 +146,7 @@ const plansOf: Record<string, Plan[]> = {
 			planOf(
 				[
 					{ ...usual, process: 1, start: at(beginsAt - clocks.aheadMs + 1_000) },
-					{ ...typed, word: 'notPaid', start: at(beginsAt - clocks.aheadMs + 2_000) },
+					{ ...typed, statement: 'notPaid', start: at(beginsAt - clocks.aheadMs + 2_000) },
 				],
 				['silent'],
 				{ noise: clocks.noise },
@@ -156,7 +156,7 @@ const plansOf: Record<string, Plan[]> = {
 		planOf(
 			[
 				{ ...usual, start: at(beginsAt - 600) },
-				{ ...typed, word: 'notPaid', start: at(beginsAt + 300) },
+				{ ...typed, statement: 'notPaid', start: at(beginsAt + 300) },
 			],
 			['silent'],
 			{ noise: clocks.noise },
@@ -164,13 +164,13 @@ const plansOf: Record<string, Plan[]> = {
 	],
 	'Two people settle what is being sent, one after the other, and again when it is over': (
 		['notPaid', 'paid'] as const
-	).map((word) =>
+	).map((statement) =>
 		planOf(
 			[
 				{ ...usual, start: at(0) },
-				{ ...typed, word, start: at(2_000) },
-				{ ...typed, word, start: at(4_000) },
-				{ ...typed, word, start: at(70_000) },
+				{ ...typed, statement, start: at(2_000) },
+				{ ...typed, statement, start: at(4_000) },
+				{ ...typed, statement, start: at(70_000) },
 			],
 			['silent'],
 		),
@@ -180,7 +180,7 @@ const plansOf: Record<string, Plan[]> = {
 		[
 			{ ...usual, start: at(0) },
 			{ does: 'dryRun', process: 1, start: at(50_000) },
-			{ ...typed, process: 1, word: 'notPaid', start: at(60_000) },
+			{ ...typed, process: 1, statement: 'notPaid', start: at(60_000) },
 			{ ...typed, process: 1, start: at(400_000) },
 			{ process: 1 },
 		],
@@ -193,7 +193,7 @@ const plansOf: Record<string, Plan[]> = {
 			[
 				{ ...usual, start: at(beginsAt + 1_000) },
 				{ ...sameBucket, process: 1, start: at(beginsAt + 3_000) },
-				{ ...typed, word: 'notPaid', process: 1, start: at(beginsAt + 20_000) },
+				{ ...typed, statement: 'notPaid', process: 1, start: at(beginsAt + 20_000) },
 			],
 			['silent'],
 		);
@@ -205,7 +205,7 @@ const plansOf: Record<string, Plan[]> = {
 				{ start: at(0) },
 				sameBucket,
 				{ does: 'dryRun' },
-				{ ...typed, word: 'notPaid' },
+				{ ...typed, statement: 'notPaid' },
 				{},
 				{ ...sameBucket, does: 'dryRun' },
 			],
@@ -232,7 +232,7 @@ const plansOf: Record<string, Plan[]> = {
 			] as const
 		).flatMap(([answer, more]) => {
 			const settles: Turn[] = [
-				{ ...typed, word: 'notPaid', process: 2, start: at(50_000) },
+				{ ...typed, statement: 'notPaid', process: 2, start: at(50_000) },
 				{ process: 2, start: at(100_000) },
 			];
 			const turns: Turn[] = [
@@ -264,7 +264,7 @@ const plansOf: Record<string, Plan[]> = {
 				[
 					{ ...usual, start: at(0) },
 					{ does: 'dryRun', process: 1, start: at(2_000) },
-					{ ...typed, word: 'notPaid', process: 1, start: at(20_000) },
+					{ ...typed, statement: 'notPaid', process: 1, start: at(20_000) },
 				],
 				['silent'],
 				{ processes: [[], [{ kind: 'clockForward', atStep: 1, lasts: 600_000 }]] },
@@ -295,9 +295,9 @@ const plansOf: Record<string, Plan[]> = {
 			stops,
 			[
 				{ ...usual, start: at(0) },
-				{ ...typed, process: 1, word: 'notPaid', start: at(stands.settledAt) },
+				{ ...typed, process: 1, statement: 'notPaid', start: at(stands.settledAt) },
 				{ ...usual, process: 1 },
-				{ ...typed, process: 1, word: 'notPaid', start: at(stands.wentOnAt + 1_000) },
+				{ ...typed, process: 1, statement: 'notPaid', start: at(stands.wentOnAt + 1_000) },
 			],
 			['error', 'silent'],
 		),
@@ -305,7 +305,7 @@ const plansOf: Record<string, Plan[]> = {
 		stops,
 		[
 			{ ...usual, start: at(0) },
-			{ ...typed, word: 'notPaid', process: 1, start: at(stands.settledAt) },
+			{ ...typed, statement: 'notPaid', process: 1, start: at(stands.settledAt) },
 			{ ...usual, process: 1 },
 			{ process: 1 },
 		],
@@ -315,7 +315,7 @@ const plansOf: Record<string, Plan[]> = {
 		stops,
 		[
 			{ ...usual, start: at(0) },
-			{ ...typed, word: 'notPaid', process: 1, start: at(stands.settledAt) },
+			{ ...typed, statement: 'notPaid', process: 1, start: at(stands.settledAt) },
 			{ process: 1, start: at(stands.wentOnAt + 10_000) },
 		],
 		['paid'],
@@ -324,9 +324,9 @@ const plansOf: Record<string, Plan[]> = {
 		planOf(
 			[
 				{ start: at(0) },
-				{ ...typed, word: 'notPaid' },
+				{ ...typed, statement: 'notPaid' },
 				{ ...usual, start: at(10_000) },
-				{ ...typed, word: 'notPaid', start: at(12_000) },
+				{ ...typed, statement: 'notPaid', start: at(12_000) },
 			],
 			['error', 'silent'],
 		),
@@ -342,7 +342,12 @@ const plansOf: Record<string, Plan[]> = {
 					{ ...asks, process: 1 },
 					{ process: 2 },
 					{ variant: 'otherAmount', process: 2 },
-					{ ...typed, process: 2, word: 'notPaid', start: { after: 'previous', ms: 3 * slotMs } },
+					{
+						...typed,
+						process: 2,
+						statement: 'notPaid',
+						start: { after: 'previous', ms: 3 * slotMs },
+					},
 					{ process: 2 },
 					{ variant: 'otherAmount', process: 2 },
 				],
@@ -358,7 +363,7 @@ const plansOf: Record<string, Plan[]> = {
 					[
 						{ start: at(0) },
 						{ ...asks, process: 1 },
-						{ ...typed, word: 'nothing' },
+						{ ...typed, statement: 'nothing' },
 						{ does: 'dryRun' },
 						{ ...asks, process: 2 },
 					],
@@ -368,18 +373,18 @@ const plansOf: Record<string, Plan[]> = {
 			),
 		),
 	'A person says of a payment that this node never sent that it was paid': [
-		planOf([{ ...typed, word: 'paid' }, {}], []),
+		planOf([{ ...typed, statement: 'paid' }, {}], []),
 	],
 	'The database fails while a person settles as paid': failing(
 		['failsBefore', 'failsBetween', 'failsAfter'],
-		[{ start: at(0) }, { ...typed, word: 'paid' }, {}, { ...typed, word: 'paid' }, {}],
+		[{ start: at(0) }, { ...typed, statement: 'paid' }, {}, { ...typed, statement: 'paid' }, {}],
 		['errorPaid'],
 	),
 	'The database fails as an unknown payment is recorded; a person settles it; it is sent again, and settled at once':
 		recordedBy('error', [
-			{ ...typed, word: 'notPaid', start: at(1_000) },
+			{ ...typed, statement: 'notPaid', start: at(1_000) },
 			{ ...usual, start: at(1_500) },
-			{ ...typed, word: 'notPaid', start: at(60_000) },
+			{ ...typed, statement: 'notPaid', start: at(60_000) },
 		]),
 	'The database fails as a refusal is recorded; another run reserves that payment, and a third one asks for it':
 		recordedBy('rejected', [
@@ -390,7 +395,7 @@ const plansOf: Record<string, Plan[]> = {
 		['failsBetween', 'failsAfter'],
 		[
 			{ start: at(0) },
-			{ ...typed, word: 'notPaid', tries: 2, onError: 'stop' },
+			{ ...typed, statement: 'notPaid', tries: 2, onError: 'stop' },
 			{ start: at(500) },
 			{ start: at(4_000) },
 		],

@@ -1,6 +1,6 @@
 // The facts about a world and its runs, and the questions about them that rules of more than one subject ask.
 import type { N8nProcess } from './n8n-process.mts';
-import type { Plan, RunPlan, VariantKind, Word } from './plan.mts';
+import type { Plan, RunPlan, VariantKind, Statement } from './plan.mts';
 import type { Line } from './reported-lines.mts';
 import type { Books, Sent } from './service-books.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
@@ -47,8 +47,8 @@ export interface RunRecord {
 	plan: RunPlan;
 	payees: Payee[];
 	process: N8nProcess;
-	/** By item, the words of a person, and when the person gave them. */
-	words: Word[];
+	/** By item, the statements of a person, and when the person gave them. */
+	statements: Statement[];
 	givenAt: number;
 	beganAt: number;
 	/** By key: the first and the last time that the run asked the record for a reference. */
@@ -83,12 +83,13 @@ export const maySettle = ({ plan }: RunRecord): boolean =>
 	plan.mode !== (plan.by === 'typed' ? 'trigger' : 'retry') &&
 	plan.mode !== 'retry';
 
-/** Whether *notPaid* frees a reference in this run only if no word freed it before: a loop may repeat the run. */
+/** Whether *notPaid* frees a reference in this run only if no statement freed it before: a loop may repeat the run. */
 export const countsOnce = ({ plan }: RunRecord): boolean => plan.by === 'expression';
 
-/** Whether the run may settle, and gives this word about a reference to the node. */
-export const says = (run: RunRecord, word: Word, key: string): boolean =>
-	maySettle(run) && run.payees.some((payee, item) => payee.key === key && run.words[item] === word);
+/** Whether the run may settle, and gives this statement about a reference to the node. */
+export const says = (run: RunRecord, statement: Statement, key: string): boolean =>
+	maySettle(run) &&
+	run.payees.some((payee, item) => payee.key === key && run.statements[item] === statement);
 
 /** When the run first asked the record for a reference, or began if it never asked. */
 export const askedAt = ({ askedFirst, beganAt }: RunRecord, key: string): number =>

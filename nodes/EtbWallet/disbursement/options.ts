@@ -120,7 +120,7 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 /**
  * Whether this execution may settle: one that a person starts in the editor, or any whose Mode is an
  * expression; never a tool or a repeated execution. A fixed Mode that somebody forgot to set back would stop
- * payments unnoticed, a repeated execution would apply an old answer, and a model cannot know how a payment
+ * payments unnoticed, a repeated execution would apply an old statement, and a model cannot know how a payment
  * ended.
  */
 const maySettle = (context: IExecuteFunctions, isByExpression: boolean): boolean =>

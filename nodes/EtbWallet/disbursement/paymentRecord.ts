@@ -43,9 +43,9 @@
  * before, and nothing is sent. `docs/operating.md` has these limits.
  *
  * ***SettledNotPaid*** is written when a person settles a reference as not paid. From then on, an expression
- * cannot settle the reference as not paid a second time, unless it names a time of sending that no answer
+ * cannot settle the reference as not paid a second time, unless it names a time of sending that no statement
  * named before: each such time has a mark of its own, ***settledNotPaidOf***, which stays. If an expression
- * settles the reference as paid while it is unused, the two answers differ: it is in doubt again, and
+ * settles the reference as paid while it is unused, the two statements differ: it is in doubt again, and
  * *settledNotPaid* is removed.
  */
 import { createHash } from 'node:crypto';
@@ -61,12 +61,15 @@ interface Keyed {
 	key: string;
 }
 
-/** A reference that a person settles. `sentAt`: the time at which that payment was sent, compared as text. */
-export interface Answered extends Keyed {
+/**
+ * A person's statement about a reference: that it was paid, or was not paid. `sentAt`: the time at which the
+ * payment was sent that the statement is about, compared as text.
+ */
+export interface Statement extends Keyed {
 	sentAt?: string;
 }
 
-/** Facts of a reference that two marks record, of which the second one confirms the first. */
+/** A fact needs two marks; the second confirms the first. */
 type Fact = 'paid' | 'doubt';
 
 /** The state of a reference, regardless of its payee. */
@@ -133,8 +136,8 @@ const payeeMark = ({ key, toUserId, amount }: Payment): string =>
 /** The mark of a reference that a person settled as paid, without saying to whom. */
 const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
 const settledNotPaidMark = ({ key }: Keyed): string => `settledNotPaid:${key}`;
-/** The mark by which an answer counts only once. */
-const answeredMark = ({ key, sentAt }: Answered): string =>
+/** The mark by which a statement *was not paid* counts only once. */
+const statementMark = ({ key, sentAt }: Statement): string =>
 	sentAt === undefined
 		? settledNotPaidMark({ key })
 		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`;
@@ -217,13 +220,13 @@ export class PaymentRecord {
 	}
 
 	/**
-	 * Records a person's answers about references, regardless of the payees. When it throws, some of the
-	 * answers may be recorded.
-	 * @param isByHand whether a person typed the answer just now. Any other answer may be an old one. Then a
-	 * second *was not paid* of a reference, or of one sending of it, is refused. A *was paid* of a reference
-	 * that was settled as not paid and is unused now makes it in doubt, because the two answers differ
+	 * Records a person's statements about references, regardless of the payees. When it throws, some of the
+	 * statements may be recorded.
+	 * @param isByHand whether a person typed the statements just now. Otherwise they may be old. Then a second
+	 * *was not paid* of a reference, or of one sending of it, is refused. A *was paid* of a reference that was
+	 * settled as not paid and is unused now makes it in doubt, because the two statements differ
 	 */
-	async settle<Each extends Answered>(
+	async settle<Each extends Statement>(
 		wasPaid: Each[],
 		wasNotPaid: Each[],
 		isByHand: boolean,
@@ -238,14 +241,20 @@ export class PaymentRecord {
 			const notPaidInDoubt = withState(wasNotPaid, 'inDoubt');
 			const settledBefore = await change.ask([
 				...paidUnused.map(settledNotPaidMark),
-				...notPaidInDoubt.map(answeredMark),
+				...notPaidInDoubt.map(statementMark),
 			]);
-			const isAnswered = (mark: string): boolean => !isByHand && settledBefore.has(mark);
+			const wasStatedBefore = (mark: string): boolean => !isByHand && settledBefore.has(mark);
 			for (const each of paidInDoubt) settled.set(each, 'settledPaid');
 			for (const each of paidUnused)
-				settled.set(each, isAnswered(settledNotPaidMark(each)) ? 'contradicted' : 'recordedPaid');
+				settled.set(
+					each,
+					wasStatedBefore(settledNotPaidMark(each)) ? 'contradicted' : 'recordedPaid',
+				);
 			for (const each of notPaidInDoubt)
-				settled.set(each, isAnswered(answeredMark(each)) ? 'settledBefore' : 'settledNotPaid');
+				settled.set(
+					each,
+					wasStatedBefore(statementMark(each)) ? 'settledBefore' : 'settledNotPaid',
+				);
 			const settledAs = (...results: Settled[]): Each[] =>
 				[...settled].filter(([, result]) => results.includes(result)).map(([each]) => each);
 			const paid = settledAs('settledPaid', 'recordedPaid');
@@ -257,7 +266,7 @@ export class PaymentRecord {
 			// The mark is stored before *sent* is removed, so that a change that fails halfway frees a reference only
 			// once.
 			await change.write(
-				freed.flatMap((each) => [...new Set([settledNotPaidMark(each), answeredMark(each)])]),
+				freed.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),
 			);
 			change.remove(freed.flatMap(marksOfUse));
 			return settled;

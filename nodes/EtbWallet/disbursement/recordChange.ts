@@ -5,7 +5,7 @@ import type { Marks } from '../../shared/record/marks';
 export class RecordChange {
 	private readonly marks: Marks;
 	/** Whether each mark that was asked for was there. */
-	private readonly answers = new Map<string, boolean>();
+	private readonly wasThere = new Map<string, boolean>();
 	private readonly toRemove = new Set<string>();
 	/** Marks that were asked for and stay, unless the change fails. */
 	private readonly keptIfDone = new Set<string>();
@@ -33,13 +33,13 @@ export class RecordChange {
 		// The marks are kept from removal before the call, because a call that throws may have stored *paid*. If
 		// *sent* were then removed, the reference would count as unused.
 		for (const mark of toWrite) this.toRemove.delete(mark);
-		const unasked = marks.filter((mark) => !this.answers.has(mark));
+		const unasked = marks.filter((mark) => !this.wasThere.has(mark));
 		const before = await this.marks.add([...toWrite, ...unasked]);
 		for (const mark of unasked) {
-			this.answers.set(mark, before.has(mark));
+			this.wasThere.set(mark, before.has(mark));
 			if (!before.has(mark)) this.toRemove.add(mark);
 		}
-		return new Set(marks.filter((mark) => this.answers.get(mark)));
+		return new Set(marks.filter((mark) => this.wasThere.get(mark)));
 	}
 
 	/** Keeps marks that were asked for, unless the change fails. */

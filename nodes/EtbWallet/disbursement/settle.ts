@@ -14,58 +14,62 @@ import {
 import { messageOf, property } from '../../shared/unknownValues';
 import { outcomeOf, type Code } from './codes';
 import type { RunOptions } from './options';
-import { inFlightMinutes, PaymentRecord, type Answered, type Settled } from './paymentRecord';
+import { inFlightMinutes, PaymentRecord, type Statement, type Settled } from './paymentRecord';
 import { keyOf, requiredReference } from './reference';
 
-interface Named extends Answered {
+/** A statement that names its reference as a person wrote it. */
+interface NamedStatement extends Statement {
 	reference: string;
 }
 
-const resultBySettled: Readonly<
-	Record<Settled, { code: Code; message: string; remedy?: string }>
-> = {
-	settledPaid: { code: 'settledPaid', message: 'Settled as paid: no run sends it any more' },
-	recordedPaid: {
-		code: 'settledPaid',
-		message: 'Recorded as paid, although this node never sent it',
-		remedy: 'If that was a slip, only another reference pays it.',
-	},
-	settledNotPaid: {
-		code: 'settledNotPaid',
-		message: 'Settled as not paid: the next run with Mode on Pay sends it',
-	},
-	settledBefore: {
-		code: 'notSettled',
-		message: 'Not settled: it was settled as not paid before, and sent again since',
-		remedy:
-			'Is that payment the one you asked about? In a form, open the form again, and answer there. Otherwise type the reference into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step.',
-	},
-	contradicted: {
-		code: 'notSettled',
-		message:
-			'The answers differ: it was settled as not paid before, and now as paid. So it is unknown again, and nothing is sent',
-		remedy: 'Ask the partner service once more, and settle it.',
-	},
-	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
-	unused: {
-		code: 'ready',
-		message: 'It was not unknown: the next run with Mode on Pay sends it',
-		remedy: 'Is the reference spelled as the error shows it?',
-	},
-	inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
-	inFlight: {
-		code: 'inFlight',
-		message: 'Not settled: an execution is sending it, or was cut off while it did',
-		remedy: `If none is running, ask the partner service again, and settle it when this node has paid nobody for ${inFlightMinutes} minutes.`,
-	},
-};
+const resultBySettled: Readonly<Record<Settled, { code: Code; message: string; remedy?: string }>> =
+	{
+		settledPaid: { code: 'settledPaid', message: 'Settled as paid: no run sends it any more' },
+		recordedPaid: {
+			code: 'settledPaid',
+			message: 'Recorded as paid, although this node never sent it',
+			remedy: 'If that was a slip, only another reference pays it.',
+		},
+		settledNotPaid: {
+			code: 'settledNotPaid',
+			message: 'Settled as not paid: the next run with Mode on Pay sends it',
+		},
+		settledBefore: {
+			code: 'notSettled',
+			message: 'Not settled: it was settled as not paid before, and sent again since',
+			remedy:
+				'Is that payment the one you asked about? In a form, open the form again, and answer there. Otherwise type the reference into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step.',
+		},
+		contradicted: {
+			code: 'notSettled',
+			message:
+				'The answers differ: it was settled as not paid before, and now as paid. So it is unknown again, and nothing is sent',
+			remedy: 'Ask the partner service once more, and settle it.',
+		},
+		paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
+		unused: {
+			code: 'ready',
+			message: 'It was not unknown: the next run with Mode on Pay sends it',
+			remedy: 'Is the reference spelled as the error shows it?',
+		},
+		inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
+		inFlight: {
+			code: 'inFlight',
+			message: 'Not settled: an execution is sending it, or was cut off while it did',
+			remedy: `If none is running, ask the partner service again, and settle it when this node has paid nobody for ${inFlightMinutes} minutes.`,
+		},
+	};
 
 /**
- * Records what a person found out about named references. Outside the editor, and by an expression anywhere,
- * *was not paid* counts once for each reference, or for each sending of it that the expression names, because
- * an execution that runs again must not free a payment that was sent since. In the same cases, *was paid* of
- * a reference that was settled as not paid and is unused now makes it unknown again: the two answers differ,
- * and the wrong one must not lead to a second payment.
+ * Records a person's statements about references.
+ *
+ * - **By hand**, in fields that a person typed in the editor, each statement counts.
+ * - **Otherwise**, by an expression or outside the editor, a statement may be an old one. *Was not paid* counts
+ *   once for each reference, or for each sending of it that the expression names, because an execution that
+ *   runs again must not free a payment that was sent since. *Was paid* of a reference that was settled as not
+ *   paid and is unused now makes it unknown again: the two statements differ, and the wrong one must not lead
+ *   to a second payment.
+ *
  * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node
  * continues on fail
  */
@@ -77,11 +81,11 @@ export async function settle(
 	// nothing, because it could free a payment that was sent since.
 	const tries = triesOf(context);
 	if (tries.failure !== undefined) return notSettled(context, tries.failure);
-	let wasPaid: Named[];
-	let wasNotPaid: Named[];
+	let wasPaid: NamedStatement[];
+	let wasNotPaid: NamedStatement[];
 	try {
-		wasPaid = namedReferences(context, 'wasPaid', 'Was Paid');
-		wasNotPaid = namedReferences(context, 'wasNotPaid', 'Was Not Paid');
+		wasPaid = readReferences(context, 'wasPaid', 'Was Paid');
+		wasNotPaid = readReferences(context, 'wasNotPaid', 'Was Not Paid');
 		refuseBadNames(wasPaid, wasNotPaid);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
@@ -91,7 +95,7 @@ export async function settle(
 		(name) => !hasExpression(savedParameter(context, name)),
 	);
 	const isByHand = isTyped && isStartedInEditor(context);
-	let settled: ReadonlyMap<Named, Settled>;
+	let settled: ReadonlyMap<NamedStatement, Settled>;
 	try {
 		const record = new PaymentRecord(context, options.timeoutMs);
 		settled = await record.settle(wasPaid, wasNotPaid, isByHand);
@@ -128,14 +132,14 @@ function notSettled(
 }
 
 /**
- * The references in a field, one on each line. If an expression gives them, they are read for all items.
+ * Reads the references in a field, one on each line. If an expression gives them, they are read for all items.
  * @throws {InvalidValueError}
  */
-function namedReferences(
+function readReferences(
 	context: IExecuteFunctions,
 	name: 'wasPaid' | 'wasNotPaid',
 	field: string,
-): Named[] {
+): NamedStatement[] {
 	const items = hasExpression(savedParameter(context, name))
 		? [...context.getInputData().keys()]
 		: [0];
@@ -157,7 +161,7 @@ function namedReferences(
 }
 
 /** @throws {InvalidValueError} when no reference is named, or one is in both fields */
-function refuseBadNames(wasPaid: Named[], wasNotPaid: Named[]): void {
+function refuseBadNames(wasPaid: NamedStatement[], wasNotPaid: NamedStatement[]): void {
 	if (wasPaid.length + wasNotPaid.length === 0) {
 		throw new InvalidValueError(
 			'Was Paid and Was Not Paid are empty',

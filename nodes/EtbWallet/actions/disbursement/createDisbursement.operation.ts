@@ -29,7 +29,7 @@ const modes = {
  * A field of a run that settles.
  * @param then the consequence of naming a reference, for the description
  */
-const namedReferences = (displayName: string, name: string, then: string): INodeProperties => ({
+const referencesField = (displayName: string, name: string, then: string): INodeProperties => ({
 	displayName,
 	name,
 	type: 'string',
@@ -136,8 +136,8 @@ export const createDisbursementOperation: Operation = {
 			default: 'pay',
 			description: 'What this tool does: only Pay sends anything',
 		},
-		namedReferences('Was Paid', 'wasPaid', 'They are never sent again'),
-		namedReferences(
+		referencesField('Was Paid', 'wasPaid', 'They are never sent again'),
+		referencesField(
 			'Was Not Paid',
 			'wasNotPaid',
 			'The next run with Mode on Pay sends them. An expression can say so once for each reference, or once for each sending that it names',
