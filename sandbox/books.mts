@@ -38,6 +38,7 @@ export interface Disbursement {
 
 type DeliveryState = 'pending' | 'delivered' | 'failed';
 
+/** One HTTP request of a delivery. */
 export interface Attempt {
 	/** ms since the Unix epoch */
 	at: number;
@@ -47,6 +48,7 @@ export interface Attempt {
 	error?: string;
 }
 
+/** The sending of one event, in one or more attempts; in none if no URL is registered. */
 export interface Delivery {
 	id: string;
 	event: string;
@@ -351,7 +353,7 @@ export class Books {
 		return row && toDelivery(row, this.all(attempts, Number(id)).map(toAttempt));
 	}
 
-	/** Records an event to deliver, and returns the id of its delivery. */
+	/** Records the delivery of an event, and returns its id. */
 	addDelivery(delivery: Pick<Delivery, 'event' | 'url' | 'body' | 'signature' | 'state'>): string {
 		const { event, url, body, signature, state } = delivery;
 		const result = this.run(

@@ -1,4 +1,4 @@
-/** The signature of the service's deliveries. */
+/** The signature of a delivery: each of its attempts has the same. */
 import { createHmac } from 'node:crypto';
 
 /**

@@ -9,7 +9,7 @@ import { asError, messageOf } from '../shared/unknownValues';
 /** The largest number of events, of all triggers, that this process remembers. */
 const maxRemembered = 20_000;
 
-/** The state of an event. While it is `running`, n8n has not answered its delivery. */
+/** The state of an event. While it is `running`, n8n has not answered the webhook request that brought it. */
 type EventState = 'running' | 'handled';
 
 /** The events that this process received, by trigger and `eventKey`, oldest first. */
@@ -20,17 +20,18 @@ const memoryKeyOf = (context: IExecuteFunctions | IWebhookFunctions, key: string
 
 /**
  * With `answersWhenFinished`, the events whose executions run in this process, until `whenEnded` calls back.
- * They are kept apart from `received`, because an execution that n8n recovers after a crash has no delivery in
- * this process.
+ * They are kept apart from `received`, because an execution that n8n recovers after a crash has no webhook
+ * request in this process.
  */
 const executing = new Set<string>();
 
 /**
- * Begins a delivery, unless this process knows its event. It does not wait for a running execution, because
+ * Begins to handle an event, unless this process knows it. It does not wait for a running execution, because
  * the service sends the event again.
- * @returns the state of a known event; otherwise the delivery, which has to be completed when n8n answers it
+ * @returns the state of a known event; otherwise `complete`, which has to be called when n8n has answered the
+ * webhook request
  */
-export function beginDelivery(
+export function beginHandling(
 	context: IWebhookFunctions,
 	key: string,
 ): EventState | { complete: (isHandled: boolean) => void } {

@@ -1,5 +1,6 @@
 /**
- * The events of the service: their names and bodies, and the rule by which two deliveries are the same event.
+ * The events of the service: their names and bodies, and the rule by which two webhook requests bring the same
+ * event.
  */
 import { createHash } from 'node:crypto';
 import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';
@@ -57,8 +58,8 @@ export const isWanted = ({ event }: PartnerEvent, wanted: string[]): boolean =>
 	wanted.includes(allEvents) || wanted.includes(event);
 
 /**
- * The key of an event: deliveries with the same key are the same event. The service document shows an `id`
- * for transfer.completed only; in other events `data.id` may name a user. So the key of another event is a
+ * The key of an event: webhook requests with the same key bring the same event. The service document shows an
+ * `id` for transfer.completed only; in other events `data.id` may name a user. So the key of another event is a
  * hash of its name, its data and its own `id` if the data have a transaction hash and the body has no long number,
  * and otherwise a hash of the whole body.
  */

@@ -23,7 +23,7 @@ import { operationError } from '../shared/n8n';
 import { isStarting, listeningError, projectOf, triggerKey } from './n8nTrigger';
 import { callService } from '../shared/service/call';
 import { failureError, invalidValueError } from '../shared/service/failure';
-import { webhookRequest } from '../shared/service/request';
+import { setWebhookRequest } from '../shared/service/request';
 import { asError } from '../shared/unknownValues';
 import { requiredWebhookUrl } from '../shared/url';
 import { settingsOf } from './settings';
@@ -232,7 +232,7 @@ async function setUrl(context: IHookFunctions, account: Account, own: Listener):
 		const wasAccepted = lastAcceptedUrls.get(own.accountKey) === own.url;
 		if (!wasAccepted) lastAcceptedUrls.set(own.accountKey, undefined);
 		const deadline = performance.now() + setUrlMs;
-		const result = await callService(context, account, webhookRequest(own.url), {
+		const result = await callService(context, account, setWebhookRequest(own.url), {
 			timeoutMs: attemptMs,
 			allowedMs: () => deadline - performance.now(),
 		});

@@ -1,12 +1,12 @@
-/** Answers a request to the trigger's URL, or starts the workflow. */
+/** Answers a webhook request, or starts the workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
 import { rawBodyOf, triggerKey, whenAnswered, withEventKey } from './n8nTrigger';
 import { messageOf } from '../shared/unknownValues';
-import { beginDelivery } from './duplicates';
+import { beginHandling } from './duplicates';
 import { eventIn, eventKey, isWanted, type PartnerEvent } from './event';
 import { settingsOf } from './settings';
-import { hasSignature, isSigned } from './signedDelivery';
+import { hasSignature, isSigned } from './signedRequest';
 
 /** An answer that starts no execution. It does not say why a signature was refused. */
 interface DirectAnswer {
@@ -52,7 +52,7 @@ export function openTrigger(trigger: string): () => Promise<void> {
 }
 
 /**
- * Handles a request. All checks that need no execution are made here, because an execution costs more than
+ * Handles a webhook request. All checks that need no execution are made here, because an execution costs more than
  * any check. It never throws, because n8n would start an execution that fails.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
@@ -81,9 +81,9 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 /** Starts the workflow, unless it runs or ran for this event before. */
 function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IWebhookResponseData {
 	const response = context.getResponseObject();
-	const delivery = beginDelivery(context, key);
-	if (typeof delivery === 'string') return answerDirectly(context, directAnswers[delivery]);
-	whenAnswered(response, (status) => delivery.complete(status >= 200 && status < 300));
+	const begun = beginHandling(context, key);
+	if (typeof begun === 'string') return answerDirectly(context, directAnswers[begun]);
+	whenAnswered(response, (status) => begun.complete(status >= 200 && status < 300));
 	return { workflowData: [[withEventKey({ json: event }, key)]] };
 }
 
@@ -98,7 +98,7 @@ function answerDirectly(context: IWebhookFunctions, answer: DirectAnswer): IWebh
 /** The body of a request that the service signed. */
 async function signedBody(context: IWebhookFunctions): Promise<Buffer | DirectAnswer> {
 	const { headers } = context.getRequestObject();
-	// The headers are checked before the body is read, so that a request without a signature costs little.
+	// The headers are checked first, so that the body of a request without a signature is not read.
 	if (!hasSignature(headers)) return directAnswers.notSigned;
 	const body = await rawBodyOf(context).catch(() => undefined);
 	if (body === undefined) return directAnswers.unreadable;

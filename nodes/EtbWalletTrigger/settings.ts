@@ -12,7 +12,7 @@ export interface Settings {
 
 /**
  * Reads the fields as n8n saved them. No field takes an expression: n8n would have to evaluate it for each
- * delivery, which costs as much as an execution.
+ * webhook request, which costs as much as an execution.
  * @throws {InvalidValueError} for a value that the editor does not offer, but an imported workflow may have
  */
 export function settingsOf({ events, acknowledge }: INodeParameters): Settings {

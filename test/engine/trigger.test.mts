@@ -337,7 +337,7 @@ describe('the secret', () => {
 		};
 		expect([await sentWith(secret, '1'), await sentWith('old', '2')]).toEqual([200, 200]);
 		changing.previousWebhookSecret = '';
-		// Deliveries between do not keep it.
+		// Webhook requests between do not keep it.
 		timePassed(secretsUsedForMs / 2);
 		expect(await sentWith(secret, '4')).toBe(200);
 		timePassed(secretsUsedForMs / 2);
@@ -381,7 +381,7 @@ describe('the secret', () => {
 		expect((await send(node, transfer('1'))).status).toBe(401);
 	});
 
-	test('a flood of forged deliveries does not load the credential for each', async () => {
+	test('a flood of forged webhook requests does not load the credential for each', async () => {
 		const load = jest.spyOn(WebhookContext.prototype, 'getCredentials');
 		const node = await trigger();
 		const forged = { 'x-webhook-signature': sign('{}', 'forged') };

@@ -65,9 +65,9 @@ function startProcess() {
 		receive(key: string): 'new' | 'running' | 'handled' {
 			const { workflow, node } = aboutNode();
 			const context: unknown = { getWorkflow: () => workflow, getNode: () => node };
-			const delivery = duplicates.beginDelivery(context as IWebhookFunctions, key);
-			if (typeof delivery === 'string') return delivery;
-			delivery.complete(true);
+			const begun = duplicates.beginHandling(context as IWebhookFunctions, key);
+			if (typeof begun === 'string') return begun;
+			begun.complete(true);
 			return 'new';
 		},
 	};
@@ -142,7 +142,7 @@ describe('until it succeeds', () => {
 	});
 
 	test.each(['success', 'error'] as const)(
-		'what runs without a delivery, as after a crash, is to be sent again until it ends with %s',
+		'what runs without a webhook request, as after a crash, is to be sent again until it ends with %s',
 		async (ending) => {
 			const process = startProcess();
 			const known: string[] = [];

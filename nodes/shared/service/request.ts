@@ -34,7 +34,7 @@ export const balanceRequest: ServiceRequest = {
 };
 
 /** Endpoint 4 of the service document §4. */
-export function webhookRequest(url: string): ServiceRequest {
+export function setWebhookRequest(url: string): ServiceRequest {
 	const body = { webhookUrl: url };
 	return { method: 'PUT', path: '/webhook', body, defaultOutput: body };
 }

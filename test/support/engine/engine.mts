@@ -361,7 +361,7 @@ export interface TriggerOptions {
 	staticData?: IDataObject;
 	/** The trigger of another process of n8n: see `loadAnew`. */
 	type?: INodeType;
-	/** Whether a hook is called, or deliveries come, for a test; by default `create` in mode `manual` is. */
+	/** Whether a hook is called, or webhook requests come, for a test; by default `create` in mode `manual` is. */
 	isTest?: boolean;
 	/** The work of the started workflow, which fails when this rejects. */
 	work?: () => Promise<void>;

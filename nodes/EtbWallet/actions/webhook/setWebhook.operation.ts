@@ -1,5 +1,5 @@
 /** Webhook → Set: the URL to which the service sends its events. */
-import { webhookRequest } from '../../../shared/service/request';
+import { setWebhookRequest } from '../../../shared/service/request';
 import { requiredWebhookUrl } from '../../../shared/url';
 import { callForEachItem, type Operation } from '../../operation';
 
@@ -24,6 +24,6 @@ export const setWebhookOperation: Operation = {
 		},
 	],
 	execute: callForEachItem((read, itemIndex, account) =>
-		webhookRequest(requiredWebhookUrl(read('webhookUrl', itemIndex), account)),
+		setWebhookRequest(requiredWebhookUrl(read('webhookUrl', itemIndex), account)),
 	),
 };
