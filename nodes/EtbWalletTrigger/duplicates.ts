@@ -52,7 +52,7 @@ export function beginHandling(
 }
 
 /**
- * The items that this process output. n8n's "Retry On Fail" runs the trigger again with the same item if its
+ * The items that this process output. n8n's "Retry On Fail" calls `execute` again with the same item if its
  * event has a field `error`, which is no duplicate.
  */
 const outputItems = new WeakSet<object>();

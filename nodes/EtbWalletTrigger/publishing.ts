@@ -30,7 +30,7 @@ import { settingsOf } from './settings';
 
 /**
  * The time limit of a call with all its attempts, and of one attempt, in ms. n8n (2.40 and newer) publishes a
- * workflow in up to five tries, with pauses of 15 s in all, and gives up after 84 s with a reason of its own.
+ * workflow up to five times, with pauses of 15 s in all, and gives up after 84 s with a reason of its own.
  * With this limit the reason of the service comes in time, and n8n shows it.
  */
 const setUrlMs = 10_000;

@@ -109,7 +109,7 @@ export const rawAnswer = (response: unknown): RawAnswer => ({
 /** n8n does not store symbols. `Symbol.for` gives the same one even after n8n has loaded the package again. */
 const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
 
-/** The memory that the tries of a node run share. */
+/** The memory that all tries of a run share. A try is one call of `execute`, a run is all tries together. */
 export interface Tries<Ended> {
 	/** The results that must not be repeated, by item index. */
 	results: Map<number, Ended>;
@@ -118,10 +118,10 @@ export interface Tries<Ended> {
 }
 
 /**
- * The results of earlier tries of this node run. n8n's "Retry On Fail" runs the node again with the same
- * execute data and the same item objects. Only both together identify the run, because the calls of an AI
- * tool share their execute data. If n8n copies them, a retry reports a payment of an earlier try as paid
- * before, without its transaction.
+ * The results of earlier tries of this run. n8n's "Retry On Fail" calls `execute` again with the same execute
+ * data and the same item objects. Only both together identify the run, because the calls of an AI tool share
+ * their execute data. If n8n copies them, a later try reports a payment of an earlier one as paid before,
+ * without its transaction.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
 export function triesOf<Ended>(context: IExecuteFunctions): Tries<Ended> {

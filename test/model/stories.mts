@@ -391,7 +391,7 @@ const plansOf: Record<string, Plan[]> = {
 			{ ...usual, start: at(10_000) },
 			{ ...usual, start: at(42_000) },
 		]),
-	'Retry On Fail runs a node again that settles, and somebody pays between its tries': failing(
+	'Retry On Fail tries again to settle, and somebody pays between the tries': failing(
 		['failsBetween', 'failsAfter'],
 		[
 			{ start: at(0) },

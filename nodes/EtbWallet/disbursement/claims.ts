@@ -25,7 +25,7 @@ interface ClaimCheck {
 }
 
 /**
- * A used claim. Only the node run with these `tries` may use it again. The key of `allowedMs` is the text of
+ * A used claim. Only the run with these `tries` may use it again. The key of `allowedMs` is the text of
  * Not After.
  */
 interface UsedClaim {
@@ -43,7 +43,7 @@ const maxUsedClaims = 10_000;
 /**
  * Uses up a claim of this execution, even if its item cannot be paid. If a payment is reported as not paid,
  * the gate hands it out again under a new claim, so the old claim must never pay.
- * @param tries the object that all tries of a node run share
+ * @param tries the object that all tries of a run share
  */
 export function useClaim(
 	context: IExecuteFunctions,

@@ -18,7 +18,7 @@ export interface Result {
 	/** The steps to take. */
 	remedy?: string;
 	httpCode?: string;
-	/** The service's answer, with the time at which it came, if this run or an earlier try of it paid. */
+	/** The service's answer, with the time at which it came, if a try of this run paid. */
 	answer?: IDataObject;
 }
 

@@ -111,7 +111,7 @@ export function runError(
 	const gotBeyondFields = entries.some(
 		(each) => each.result && !codesOfFields.has(each.result.code),
 	);
-	// A run that is refused after an earlier try also reports the payments that the earlier try sent.
+	// A try that is refused also reports the payments that earlier tries of the run sent.
 	const hasSummary = gotBeyondFields && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
 		failedEntry === undefined

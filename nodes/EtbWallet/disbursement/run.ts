@@ -41,8 +41,8 @@ export async function loadSettings(
 }
 
 /**
- * The entries of this run and of earlier tries of "Retry On Fail" that no try may send again, by item: those with any
- * result but `notPaid`. `setResult` adds to them.
+ * The entries that no later try of the run may send again, by item: those whose outcome is not `notPaid`.
+ * `setResult` adds to them.
  */
 const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
 	triesOf<EndedEntry>(context).results;
@@ -139,7 +139,7 @@ export function runOf(
 			payment.result = result;
 			// A payment that is not sent because of the record does not stop the payments of other people.
 			if (isFailed(payment) && !codesOfRecord.has(result.code)) hasFailure = true;
-			// "Retry On Fail" may send only those payments again that were not paid.
+			// A later try may send only those payments again that were not paid.
 			if (outcomeOfEntry(payment) !== 'notPaid')
 				kept.set(payment.itemIndex, { ...payment, result });
 		},
