@@ -227,10 +227,10 @@ export const mutations: Mutation[] = [
 		],
 	}),
 	...inFile(`${paying}/sending.ts`, {
-		'How the last window ended is not recorded': ['await record.recordLastResults(reserved);', ''],
+		'How the last window ended is not recorded': ['await record.recordLastResults(toRecord);', ''],
 		'What was refused is freed once more after an access that failed': [
-			"reserved = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');",
-			"reserved = ended.filter((payment) => outcomeOfEntry(payment) !== 'unknown');",
+			"toRecord = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');",
+			"toRecord = ended.filter((payment) => outcomeOfEntry(payment) !== 'unknown');",
 		],
 		'What is unknown is doubted once more after an access that failed': [
 			"outcomeOfEntry(payment) === 'paid'",

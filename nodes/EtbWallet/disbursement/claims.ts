@@ -19,7 +19,7 @@ interface ClaimCheck {
 	/** The result of a payment that the claim does not allow to send. */
 	objection?: Result;
 	/** The error of a field that cannot be used. */
-	problem?: InvalidValueError;
+	fieldError?: InvalidValueError;
 	/** The time in ms that its payment may take if it begins now; 0 if it is too late to begin. */
 	allowedMs?: () => number;
 }
@@ -64,7 +64,7 @@ export function useClaim(
 		if (used.tries !== tries) return { objection: claimUsedBefore };
 		return { allowedMs: readNotAfter(read('notAfter', itemIndex), used) };
 	} catch (error) {
-		return { problem: asInvalidValue(error) };
+		return { fieldError: asInvalidValue(error) };
 	}
 }
 
@@ -79,10 +79,17 @@ function readClaim(value: unknown): string {
 	throw fieldError('Claim', value, 'is not a claim of the pay gate', remedy);
 }
 
-/** The gate writes no later time than this from now: half of its longest lease, which is a day. */
+/**
+ * The longest time in ms until Not After: half a day. Not After is the middle of a lease of the gate, which
+ * lasts a day at most.
+ */
 const maxNotAfterMs = 12 * 3_600_000;
 
-/** Its time counts from the first reading, so that setting the clock back later gives no more time. */
+/**
+ * Reads the time until which a payment may begin. It counts from the first reading, so that setting the clock
+ * back later gives no more time.
+ * @returns `allowedMs` of `ClaimCheck`
+ */
 function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = requiredText('Not After', value, remedy);
@@ -93,8 +100,9 @@ function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	if (Number.isNaN(msAtFirst) || msAtFirst > maxNotAfterMs)
 		throw fieldError('Not After', value, 'is not a time of the pay gate', remedy);
 	const passedMs = stopwatch();
-	// The gate waits twice as long as this. So a payment that begins in the last moment still ends before the
-	// gate gives it to another execution.
+	// Until Not After, a payment may take the whole span from the first reading to Not After. The gate waits for
+	// twice this span, so even a payment that begins in the last moment ends before the gate gives it to another
+	// execution.
 	const allowedMs = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
 	used.allowedMs.set(text, allowedMs);
 	return allowedMs;

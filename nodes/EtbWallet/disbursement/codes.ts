@@ -47,8 +47,8 @@ export const codesOfRecord: ReadonlySet<Code> = new Set<Code>([
 ]);
 
 /**
- * Codes of an item whose own fields stop it before anything is sent. `aboveMaximum` is also the code of a run
- * that is above a limit; `reportRefusal` gives it to each item.
+ * Codes of an item whose own fields stop it before anything is sent. `aboveMaximum` is also given to every item
+ * when the whole run is above its limit (`reportRefusal`).
  */
 export const codesOfFields: ReadonlySet<Code> = new Set<Code>([
 	'invalid',

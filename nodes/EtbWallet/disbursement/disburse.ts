@@ -19,8 +19,8 @@ import { notRecorded, resultOfState, settleSteps } from './results';
  * Pays all items of a run. A dry run only checks them, and Mode on Settle Unknown records what a person found
  * out; both send nothing. Fields and limits are checked before the first payment, and the record is checked
  * window by window.
- * @throws {NodeOperationError} unless the node continues on fail: that lists which payments were made, are
- * unknown or were not attempted
+ * @throws {NodeOperationError} unless the node continues on fail. The error lists which payments were made, are
+ * unknown, or were not attempted
  */
 export const disburse: Operation['execute'] = async (context, read) => {
 	const settings = await loadSettings(context, () => readOptions(context, read));
@@ -31,7 +31,7 @@ export const disburse: Operation['execute'] = async (context, read) => {
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const refuse = async (refusal: Result): Promise<INodeExecutionData[]> => {
 		if (context.continueOnFail())
-			await endWhatWasSent(record, entries.filter(isPending), options).catch(() => undefined);
+			await applyRecordedResults(record, entries.filter(isPending), options).catch(() => undefined);
 		return reportRefusal(context, options, refusal, entries);
 	};
 	if (settings.refusal !== undefined) return await refuse(settings.refusal);
@@ -94,8 +94,8 @@ async function refusalIfUncovered(
 type Balance = { balance: Decimal; refusal?: undefined } | { balance?: undefined; refusal: Result };
 
 async function readBalance({ context, account, options }: Run): Promise<Balance> {
-	const limits = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
-	const called = await callService(context, account, balanceRequest, limits);
+	const callOptions = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
+	const called = await callService(context, account, balanceRequest, callOptions);
 	if (!called.ok) {
 		const { message, remedy, httpCode } = called.failure;
 		const unread = `The treasury balance could not be read: ${message}`;
@@ -131,11 +131,11 @@ async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): P
 }
 
 /**
- * If a payment of a refused run was sent earlier, this gives it the result that the record has. Otherwise a
- * register would get `notPaid` for people who were paid.
+ * Gives each payment of a refused run that was sent earlier the result that the record has. Otherwise a register
+ * would get `notPaid` for people who were paid.
  * @throws {Error} when n8n's database fails
  */
-async function endWhatWasSent(
+async function applyRecordedResults(
 	record: PaymentRecord,
 	pending: Payment[],
 	options: RunOptions,

@@ -55,13 +55,13 @@ export const defaultOptions: RunOptions = {
  */
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
 	const given = evaluatedOptions(context);
-	const limit = (name: string, field: string): Decimal | undefined =>
+	const optionalMaximum = (name: string, field: string): Decimal | undefined =>
 		name in given ? amountInEtb(given[name], field) : undefined;
 	return {
 		...sendOptionsOf(given),
 		mode: readMode(context, read),
-		maxAmount: limit('maxAmountEtb', 'Maximum per Payment'),
-		maxTotal: limit('maxTotalEtb', 'Maximum per Run'),
+		maxAmount: optionalMaximum('maxAmountEtb', 'Maximum per Payment'),
+		maxTotal: optionalMaximum('maxTotalEtb', 'Maximum per Run'),
 		checkBalance: requiredBoolean(given.checkBalance, 'Check Balance First'),
 	};
 }

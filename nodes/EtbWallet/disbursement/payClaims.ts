@@ -21,9 +21,9 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	/** The first item of each reference, by its key. */
 	const itemByKey = new Map<string, number>();
 	const readEntry = (entry: Entry): void => {
-		const { objection, problem } = claims[entry.itemIndex] ?? {};
+		const { objection, fieldError } = claims[entry.itemIndex] ?? {};
 		entry.result = objection;
-		if (problem !== undefined) throw problem;
+		if (fieldError !== undefined) throw fieldError;
 		refuseSameKey(context, entry.itemIndex, itemByKey);
 		readSentFields(read, entry);
 	};

@@ -10,7 +10,7 @@ import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from './codes';
 import { keyOf, requiredReference } from './reference';
 
-/** The end of a payment. */
+/** The end of an entry. */
 export interface Result {
 	code: Code;
 	/** There is none for a payment that this run made. */
@@ -69,7 +69,7 @@ export function readPayment(read: ParameterReader, entry: Entry, maxAmount?: Dec
 	entry.reference = requiredReference(read('reference', entry.itemIndex));
 	entry.key = keyOf(entry.reference);
 	readSentFields(read, entry);
-	refuseAboveMaximum(entry, maxAmount);
+	endIfAboveMaximum(entry, maxAmount);
 }
 
 /**
@@ -86,7 +86,7 @@ export function readSentFields(read: ParameterReader, entry: Entry): void {
 }
 
 /** Ends an entry whose amount is above the maximum. */
-function refuseAboveMaximum(entry: Entry, maxAmount?: Decimal): void {
+function endIfAboveMaximum(entry: Entry, maxAmount?: Decimal): void {
 	const { amount } = entry;
 	if (maxAmount === undefined || amount === undefined || !isAbove(amount, maxAmount)) return;
 	entry.result ??= {

@@ -1,4 +1,8 @@
-/** A run of one of the two operations that pay: its settings, its entries, and how they end. */
+/**
+ * A run of one of the two operations that pay: its settings, its entries, and how they end. What keeps it from
+ * sending has one of three names: a *refusal* is a result for the whole run, an *objection* is a result for one
+ * entry, and a *field error* says that a field of one item cannot be used.
+ */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
@@ -36,7 +40,7 @@ export async function loadSettings(
 	try {
 		return { account: await loadAccount(context), options: readSettings() };
 	} catch (error) {
-		return { options: defaultOptions, refusal: refusedAs('settings', error) };
+		return { options: defaultOptions, refusal: resultOfError('settings', error) };
 	}
 }
 
@@ -49,11 +53,11 @@ const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
 
 /**
  * Reads and checks the payments of all items. An item that cannot be used gets the result `invalid`.
- * @param fillIn reads the fields of an entry; if it gives a result, the entry is not sent, whatever else it
- * holds
- * @param objectionTo the result of an entry that may not be sent; it is called for each entry, also for one
+ * @param fillIn reads the fields of an entry, and throws a field error. If it sets a result of the entry, that
+ * one stays, and the entry is not sent
+ * @param objectionTo gives the objection to an entry, if there is one. It is called for each entry, also for one
  * that could not be read completely, and first for those of earlier tries. Pay Claims has no such function,
- * because it refuses a repeated reference while it reads.
+ * because it refuses a repeated reference while it reads
  */
 export function readEntries(
 	context: IExecuteFunctions,
@@ -66,23 +70,23 @@ export function readEntries(
 		const earlier = kept.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
 		const entry: Entry = { itemIndex };
-		let problem: Result | undefined;
+		let fieldResult: Result | undefined;
 		try {
 			fillIn(entry);
 		} catch (error) {
-			problem = refusedAs('invalid', error);
+			fieldResult = resultOfError('invalid', error);
 		}
 		// An entry whose amount cannot be read may still have the reference of another entry.
 		const objection = objectionTo(entry);
-		// The result that `fillIn` gave stays, because the payment of a used claim may have been sent before.
-		entry.result ??= objection ?? problem;
+		// The result that `fillIn` set stays, because the payment of a used claim may have been sent before.
+		entry.result ??= objection ?? fieldResult;
 		return entry;
 	});
 }
 
-/** The result of a payment that was refused before it was sent. */
-function refusedAs(code: 'invalid' | 'settings', thrown: unknown): Result {
-	const { message, remedy } = asInvalidValue(thrown);
+/** The result for an error of a field or of a setting. */
+function resultOfError(code: 'invalid' | 'settings', error: unknown): Result {
+	const { message, remedy } = asInvalidValue(error);
 	return { code, message, remedy };
 }
 
@@ -100,7 +104,7 @@ export function refuseUnusable(
 
 /**
  * Reports a refused run, such as one with a wrong credential, option or limit, with the payments of earlier
- * tries of "Retry On Fail".
+ * tries.
  * @param entries those without a result get `refusal`; if a setting is wrong, so do those with a wrong field
  * @throws {NodeOperationError} unless the node continues on fail
  */

@@ -43,15 +43,15 @@ export async function statesOfAll(
  */
 export async function payAll(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
 	const { concurrency, timeoutMs } = run.options;
-	// Payments of the last window that this run reserved. The next change records their results.
-	let reserved: Payment[] = [];
+	// The payments that were reserved and sent, and whose results the next change of the record has to record.
+	let toRecord: Payment[] = [];
 	const failed: FailedChange[] = [];
 	for (const window of windowsOf(concurrency, payments)) {
 		if (run.isStopping()) break;
-		const ended = reserved;
+		const ended = toRecord;
 		// After a failed change only *paid* is recorded again. That change may still have been stored, and
 		// somebody may have settled or reserved the other references since.
-		reserved = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');
+		toRecord = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');
 		let reservation: Awaited<ReturnType<PaymentRecord['recordResultsAndReserve']>>;
 		try {
 			reservation = await record.recordResultsAndReserve(ended, window);
@@ -64,13 +64,13 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 		const { statesBefore, ageMs } = reservation;
 		for (const [payment, state] of statesBefore)
 			if (state !== 'unused') run.setResult(payment, resultOfState(payment, state));
-		reserved = window.filter((payment) => statesBefore.get(payment) === 'unused');
-		await sendConcurrently(run, reserved, () => timeoutMs - ageMs());
+		toRecord = window.filter((payment) => statesBefore.get(payment) === 'unused');
+		await sendConcurrently(run, toRecord, () => timeoutMs - ageMs());
 	}
 	try {
-		await record.recordLastResults(reserved);
+		await record.recordLastResults(toRecord);
 	} catch (error) {
-		failed.push({ error, ended: reserved });
+		failed.push({ error, ended: toRecord });
 	}
 	warnOfUnrecorded(run, failed);
 }
@@ -146,9 +146,9 @@ async function send(
 	// JSON writes this number as exactly the text of `amount`.
 	const request = { ...disburseRequest, body: { toUserId, amountEtb: Number(amount) } };
 	const stop = context.getExecutionCancelSignal();
-	const limits = { timeoutMs: options.timeoutMs, allowedMs, stop, finishesAfterStop: true };
+	const callOptions = { timeoutMs: options.timeoutMs, allowedMs, stop, finishesAfterStop: true };
 	try {
-		const called = await callService(context, account, request, limits);
+		const called = await callService(context, account, request, callOptions);
 		if (!called.ok) {
 			const { code, message, remedy, httpCode } = called.failure;
 			return { code, message, remedy, httpCode };

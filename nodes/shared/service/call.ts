@@ -17,7 +17,7 @@ export type ServiceResult =
 	| { ok: true; output: IDataObject }
 	| { ok: false; failure: ServiceFailure };
 
-interface CallLimits {
+interface CallOptions {
 	/** The time in ms of each attempt, from its start to the last byte of the answer. */
 	timeoutMs?: number;
 	/** The time in ms that an attempt may take if it begins now; 0 or less if it is too late. */
@@ -41,7 +41,7 @@ export async function callService(
 		allowedMs = () => Infinity,
 		stop,
 		finishesAfterStop = false,
-	}: CallLimits = {},
+	}: CallOptions = {},
 ): Promise<ServiceResult> {
 	const httpRequest: IHttpRequestOptions = {
 		method: request.method,
