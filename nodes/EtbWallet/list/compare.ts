@@ -29,13 +29,18 @@ export const comparedFields: ReadonlyArray<{
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
-type ListRun = Pick<ListSettings, 'purpose' | 'period' | 'now' | 'setsUpPeople'>;
+/** The settings that the remarks depend on. */
+type ComparisonSettings = Pick<ListSettings, 'purpose' | 'period' | 'now' | 'setsUpPeople'>;
 
 /**
  * Makes the function that gives a row all its remarks.
  * @param listed the rows of the list with a person
  */
-export function remarkFinder(listed: readonly ReadRow[], known: Known, run: ListRun) {
+export function remarkFinder(
+	listed: readonly ReadRow[],
+	known: Known,
+	settings: ComparisonSettings,
+) {
 	const persons = listed.map(({ person }) => person);
 	const paidPayments = known.payments?.filter(isPaid) ?? [];
 	// The list comes first, because a remark names the first numbers that are found.
@@ -48,11 +53,11 @@ export function remarkFinder(listed: readonly ReadRow[], known: Known, run: List
 			remark('otherUnknown', `${each.purpose}, ${each.period}`),
 		),
 		...remarkIf('new', person.key && newnessOf(history, known)),
-		...(run.setsUpPeople === true ? firstValues(person, history.inPeople) : []),
+		...(settings.setsUpPeople === true ? firstValues(person, history.inPeople) : []),
 		...changesOf(person, history, known),
 		...sharedFieldsOf(person),
-		...paidLately(person, history, run.now),
-		...paidForPeriod(person, history, run),
+		...paidLately(person, history, settings.now),
+		...paidForPeriod(person, history, settings),
 		...(sums.has(person.amountEtb ?? 0) ? [remark('sumOfOthers')] : []),
 	];
 }
@@ -119,7 +124,10 @@ function differences(person: Person, known: Person | undefined, when: string, wi
 	];
 }
 
-/** Remarks on payments to a person shortly before `now`, if this one is not paid yet. */
+/**
+ * Remarks on other payments that the person got in the last `latelyDays` days, for the same purpose or with the
+ * same amount. There are none if this payment itself is paid.
+ */
 const paidLately = (
 	person: Person,
 	{ paid, otherPayments, otherPaymentsForPurpose }: History,
@@ -146,7 +154,7 @@ const paidLately = (
  * payment: its amount is that of one of those payments, or more than half of their sum, which is too much for
  * a correction or a bonus.
  */
-function paidForPeriod(person: Person, history: History, { period }: ListRun): Remark[] {
+function paidForPeriod(person: Person, history: History, { period }: ComparisonSettings): Remark[] {
 	if (history.paid) return [];
 	const ofPeriod = history.otherPayments.filter(
 		(each) => each.period === period && !history.otherPaymentsForPurpose.includes(each),

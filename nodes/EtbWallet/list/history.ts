@@ -13,7 +13,7 @@ export interface RegisteredPayment extends Person {
 	purpose: string;
 	/** The period, such as 2026-10, or its text if that is no period. */
 	period: string;
-	/** The reference in the form that is compared, like `ownReference` and `outcome`. */
+	/** The reference. Like `ownReference` and `outcome`, it is in the form that is compared. */
 	reference: string;
 	/** The reference that the list would give it, because `reference` may have another form of the number. */
 	ownReference: string;
@@ -44,11 +44,11 @@ export interface History {
 	unknownElsewhere: RegisteredPayment[];
 	/** The unknown rows of other payments to the person, of any purpose and period. */
 	otherUnknown: RegisteredPayment[];
-	/** The other payments that the person got, of any period, by period. */
+	/** All other payments that the person got, for any purpose, sorted by period. */
 	otherPayments: RegisteredPayment[];
 	/** The part of `otherPayments` for the purpose of the list. */
 	otherPaymentsForPurpose: RegisteredPayment[];
-	/** The last of these before the period of the list, or if there is none, the newest. */
+	/** The last of `otherPaymentsForPurpose` before the period of the list, or the newest if there is none before. */
 	lastTime?: RegisteredPayment;
 }
 

@@ -54,7 +54,7 @@ export function readPeriod(fields: PeriodFields): Period {
 		if (!fields.isRetryExecution) return due;
 		throw new InvalidValueError(
 			'Retry execution does not know which period was meant',
-			'Start the workflow again instead. Who was paid is not paid again.',
+			'Start the workflow again instead. Nobody already paid is paid again.',
 		);
 	}
 	const text = typeof named === 'string' ? named : '';

@@ -9,7 +9,7 @@ import {
 	hasTitle,
 	isTotal,
 	nearbyDay,
-	refuseUnseen,
+	refuseUnreadable,
 	textOf,
 	valueIn,
 } from './spreadsheet';
@@ -86,7 +86,7 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 		try {
 			const cell = cells[column];
 			const field = headingOf(column);
-			refuseUnseen(cell, field, refusesInvisible);
+			refuseUnreadable(cell, field, refusesInvisible);
 			const { remarks: more = [], ...facts } = read(cell, field, now);
 			Object.assign(person, facts);
 			remarks.push(...more);

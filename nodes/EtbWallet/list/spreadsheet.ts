@@ -120,7 +120,7 @@ export const columnLetters = (index: number): string =>
 	(index < 26 ? '' : columnLetters(Math.floor(index / 26) - 1)) +
 	String.fromCharCode(65 + (index % 26));
 
-const unreadable: Array<[pattern: RegExp, what: string, remedy: string]> = [
+const misreadings: Array<[pattern: RegExp, what: string, remedy: string]> = [
 	[
 		// Control characters that are no white space.
 		/[^\P{Cc}\s\x7f-\x9f]|\ufffd/u,
@@ -141,7 +141,7 @@ const unreadable: Array<[pattern: RegExp, what: string, remedy: string]> = [
  */
 export function refuseMisread(cell: unknown, row: string, column: string): void {
 	const text = textOf(cell);
-	for (const [pattern, what, remedy] of unreadable)
+	for (const [pattern, what, remedy] of misreadings)
 		if (pattern.test(text))
 			throw new InvalidValueError(`${row} has ${what} in ${column}: ${show(text)}`, remedy);
 }
@@ -151,7 +151,7 @@ export function refuseMisread(cell: unknown, row: string, column: string): void 
  * @param refusesInvisible whether any invisible character is refused, because the value is sent
  * @throws {InvalidValueError}
  */
-export function refuseUnseen(cell: unknown, field: string, refusesInvisible: boolean): void {
+export function refuseUnreadable(cell: unknown, field: string, refusesInvisible: boolean): void {
 	const text = textOf(cell);
 	const isText = !/^(?:object|boolean)$/.test(typeof (cell ?? '')) || cell instanceof Date;
 	const hasUnseen =
