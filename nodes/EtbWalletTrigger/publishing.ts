@@ -1,10 +1,12 @@
 /**
- * Publishing and testing: gives the service the webhook URL of one workflow for each account. n8n calls the
- * hooks:
+ * Publishing and testing: gives the service the webhook URL of one workflow for each account. The functions of
+ * n8n's three hooks are `resume` (the hook `checkExists`), `listen` (`create`) and `stopListening` (`delete`).
+ * n8n calls `checkExists` before each `create`:
  *
- * - A workflow is published or changed: `listen`. It is refused while another trigger holds the account.
- *   Otherwise the trigger becomes the holder, and the service gets its URL.
- * - A test begins: `listen`. The service gets the URL of the test, unless there is a holder.
+ * - A workflow is published or changed: `resume` returns false, then `listen`. It is refused while another
+ *   trigger holds the account. Otherwise the trigger becomes the holder, and the service gets its URL.
+ * - A test begins: `resume` returns false, then `listen`. The service gets the URL of the test, unless there is
+ *   a holder.
  * - n8n starts, or this process takes the lead: `resume`, and `listen` if that returns false. The static data
  *   decide which: see `StoredData`.
  * - A workflow is unpublished, a test ends, or `listen` failed: `stopListening`. A trigger that holds the
@@ -121,9 +123,9 @@ const rivalsOf = (own: Listener): Listener[] =>
 	holdersOf(own).filter(({ trigger }) => trigger !== own.trigger);
 
 /**
- * n8n calls it before `listen`. When n8n starts, static data with the present URL and account prove that the
- * service accepted the URL. So the trigger becomes the holder without a call to the service, which may not
- * answer at that moment. It never throws.
+ * The hook `checkExists`, which n8n calls before `create`. When n8n starts, static data with the present URL and
+ * account prove that the service accepted the URL. So the trigger becomes the holder without a call to the
+ * service, which may not answer at that moment. It never throws.
  * @returns false if `listen` has to set the URL, or to report the reason why it cannot
  */
 export async function resume(context: IHookFunctions): Promise<boolean> {
@@ -151,9 +153,9 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 }
 
 /**
- * n8n calls it when a workflow is published, or a test begins. A published workflow receives the events of
- * the account. A test receives them only while no workflow of the account is published. Otherwise it gets
- * only events that a person sends to its URL.
+ * The hook `create`, which n8n calls when a workflow is published, or a test begins. A published workflow
+ * receives the events of the account. A test receives them only while no workflow of the account is published.
+ * Otherwise it gets only events that a person sends to its URL.
  * @throws {NodeOperationError} with the reason why the trigger does not listen
  */
 export async function listen(context: IHookFunctions): Promise<void> {
@@ -246,9 +248,9 @@ async function setUrl(context: IHookFunctions, account: Account, own: Listener):
 }
 
 /**
- * n8n calls it when a workflow is unpublished or changed, when a test ends, and after `listen` failed. The
- * service keeps the URL, because no call removes it. The end of a test leaves the holder, which has another
- * URL.
+ * The hook `delete`, which n8n calls when a workflow is unpublished or changed, when a test ends, and after
+ * `create` failed. The service keeps the URL, because no call removes it. The end of a test leaves the holder,
+ * which has another URL.
  */
 export function stopListening(context: IHookFunctions): void {
 	const trigger = triggerKey(context);
