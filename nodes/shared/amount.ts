@@ -1,5 +1,5 @@
 /** Reads an amount of money from a field, an option or a list. */
-import { decimalText, fromDecimal, isAbove, type Decimal } from './decimal';
+import { decimalText, toExactNumber, isAbove, type Decimal } from './decimal';
 import { fieldError } from './invalidValue';
 
 /** The smallest amount, in ETB. JSON writes a smaller one with an exponent, which the service may not read. */
@@ -39,7 +39,7 @@ export function amountInEtb(value: unknown, field = 'Amount (ETB)'): Decimal {
 	if (amount === '0' || amount.startsWith('-'))
 		throw fieldError(field, value, 'is not above zero', remedy);
 	if (isAbove(minAmount, amount)) throw fieldError(field, value, 'is below 0.000001', remedy);
-	if (fromDecimal(amount) === undefined) {
+	if (toExactNumber(amount) === undefined) {
 		const round = 'Round the amount, for example with {{ $json.amount.toFixed(2) }}.';
 		throw fieldError(field, value, 'has more than 15 digits', round);
 	}

@@ -47,7 +47,7 @@ function withoutNoise(value: number): number {
  * @returns undefined when there is none, because the text has more than 15 digits or JSON would need an
  * exponent
  */
-export function fromDecimal(text: Decimal): number | undefined {
+export function toExactNumber(text: Decimal): number | undefined {
 	const value = Number(text);
 	const isFaithful = Number(value.toPrecision(faithfulDigits)) === value;
 	return isFaithful && String(value) === text ? value : undefined;

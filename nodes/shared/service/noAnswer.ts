@@ -3,7 +3,7 @@ import { certificateCodes, stopped, timedOut, tooLarge } from './attempt';
 
 type Cause = [why: string, remedy?: string];
 
-const expired: Cause = [
+const outOfDate: Cause = [
 	'its certificate is out of date',
 	'Ask the partner service for a new certificate, and check the clock of n8n’s machine.',
 ];
@@ -19,8 +19,8 @@ export const causesOfNoAnswer = new Map<unknown, Cause>([
 	['EAI_AGAIN', ['the host name could not be looked up']],
 	['EPROTO', ['it does not speak https, or not a version that n8n speaks']],
 	...[...certificateCodes].map((code): [unknown, Cause] => [code, untrusted]),
-	['CERT_HAS_EXPIRED', expired],
-	['CERT_NOT_YET_VALID', expired],
+	['CERT_HAS_EXPIRED', outOfDate],
+	['CERT_NOT_YET_VALID', outOfDate],
 	[
 		'ERR_TLS_CERT_ALTNAME_INVALID',
 		[
