@@ -82,7 +82,7 @@ export const codes = (items: INodeExecutionData[]): unknown[] =>
 export const codesOf = ({ output, errorOutput }: RunResult): unknown[] =>
 	codes([...output, ...errorOutput]);
 
-/** The entries of the node's record, sorted. */
+/** The marks of the node's record, sorted. */
 export const record = (): string[] => [...(deduplicator.rows.get(`wf1:${nodeId}`) ?? [])].sort();
 
 export const reply = (
