@@ -3,7 +3,7 @@ import type { Books, Grounds } from './service-books.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Access, SimulatedDatabase } from './simulated-database.mts';
 import type { RunPlan } from './plan.mts';
-import type { Tell } from './story.mts';
+import type { Tell } from './log.mts';
 
 export type Json = Record<string, unknown>;
 

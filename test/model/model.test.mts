@@ -8,16 +8,16 @@ import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 import { calmRun } from './plan.mts';
 import { parametersOf } from './runs.mts';
 
-/** Most mutations of `payment-mutations.mts` are noticed by so many, or by the stories. Two need up to 1,600. */
+/** The number of worlds. They or the stories notice most mutations of `payment-mutations.mts`; two need up to 1,600. */
 const worlds = 600;
 
 // In a process of its own, because jest's modules would see other built-in objects than Node's.
 test(`no rule of payments is broken in the stories and ${worlds} worlds`, async () => {
 	const program = [join(__dirname, 'run-worlds.mts'), `--worlds=${worlds}`];
 	const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
-	const [story] = await Promise.all([text(child.stdout), once(child, 'close')]);
-	expect(story).toContain('No rule is broken.');
-	expect(story).toContain(`${worlds} worlds in`);
+	const [printed] = await Promise.all([text(child.stdout), once(child, 'close')]);
+	expect(printed).toContain('No rule is broken.');
+	expect(printed).toContain(`${worlds} worlds in`);
 	expect(child.exitCode).toBe(0);
 }, 300_000);
 

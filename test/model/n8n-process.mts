@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Build } from './build.mts';
 import type { OwnedEvent, Owner, Timeline } from './virtual-time.mts';
-import type { Tell } from './story.mts';
+import type { Tell } from './log.mts';
 
 /** A disruption of a process at its `atStep`-th step. A step is all that it does until it waits again. */
 export interface Disruption {

@@ -4,30 +4,31 @@
 // `n8n-process.mts` runs the built node by a clock that only goes on when all code waits (`virtual-time.mts`), with
 // a database that fails and stands still (`simulated-database.mts`) and a service whose books are the truth
 // (`service-books.mts`). `rules.mts` and each `rules-….mts` judge, `reasons.mts` has the reasons for each result,
-// and `known-limits.mts` the excuses. `npm run test:model -- --seed=N` tells one world.
+// and `excuses.mts` the cases that break no rule. `npm run test:model -- --seed=N` plays one world, and prints its log.
 //
 // The words of this folder:
 // - world: all that happens by one plan; the seed of a random plan is its number
-// - story: a plan by hand; also the text of the events of a world
+// - story: a plan by hand
+// - log: the text of the events of a world
 // - turn: a run of a plan
 // - statement: what a person says about a reference, *paid* or *notPaid*, to a run that settles
-// - grounds: the time of the reservation under which a request is sent
+// - grounds: the reservation that allows a run to send a request, known by its time
 // - line: the outcome and code of one item, as a try of a run reports them
 // - told: reported in a line
 // - judge: to compare an event with the rules; each function `judge…` keeps the rules that are broken as violations
 // - disruption: a crash, a pause or a set clock of a process; rules count failures of the database with them
-// - limit: a *known limit* is a case that no code inside of n8n can prevent, so it breaks no rule; a limit of a run
-//   is a maximum that a person set
+// - excuse: a case that no code inside of n8n can prevent, so it breaks no rule
+// - limit: a maximum of a run, which a person set
 import type { Build } from './build.mts';
-import { mayStandStill } from './known-limits.mts';
+import { mayStandStill } from './excuses.mts';
 import { N8nProcess, type Disruption } from './n8n-process.mts';
 import { calmRun, itemOf, type NodeName, type Plan, type RunPlan } from './plan.mts';
 import { judgePayment } from './rules-payments.mts';
 import { judgeLastRuns, judgeRest } from './rules.mts';
-import { newRecord, playRun } from './runs.mts';
+import { newRun, playRun } from './runs.mts';
 import { newBooks } from './service-books.mts';
 import { newDatabase } from './simulated-database.mts';
-import { newStory } from './story.mts';
+import { newLog } from './log.mts';
 import { Timeline, randomFrom } from './virtual-time.mts';
 import { broken, type Role, type World } from './world.mts';
 
@@ -39,7 +40,7 @@ const mostEvents = 400_000;
 
 interface Played extends Pick<World, 'violations' | 'counts'> {
 	/** The text of the events, if it was asked for. */
-	story: string[];
+	log: string[];
 }
 
 /** A world that is being played. */
@@ -52,9 +53,9 @@ interface Playing extends World {
 }
 
 /** Plays `plan` with the code of `build`. The same plan always plays alike. */
-export async function play(plan: Plan, build: Build, withStory = false): Promise<Played> {
+export async function play(plan: Plan, build: Build, withLog = false): Promise<Played> {
 	const timeline = new Timeline();
-	const { tell, lines } = newStory(timeline, withStory);
+	const { tell, lines } = newLog(timeline, withLog);
 	const database = newDatabase(timeline, plan.latency, plan.faults, tell);
 	const books = newBooks(timeline, plan, tell, (sent) => {
 		judgePayment(world, sent);
@@ -82,7 +83,7 @@ export async function play(plan: Plan, build: Build, withStory = false): Promise
 	books.heal();
 	for (const { process } of world.machines) process.spare();
 	if (world.violations.length === 0) await playLastRuns(world);
-	return { violations: world.violations, story: lines(), counts: world.counts };
+	return { violations: world.violations, log: lines(), counts: world.counts };
 }
 
 async function playPlan(world: Playing): Promise<void> {
@@ -170,7 +171,7 @@ function begin(world: Playing, runPlan: RunPlan, next: (() => void)[]): void {
 	const { machines, waiting } = world;
 	const machine = machines[runPlan.process % machines.length];
 	if (machine === undefined) return;
-	if (machine.process.alive) playRun(world, newRecord(world, runPlan, machine.process, next));
+	if (machine.process.alive) playRun(world, newRun(world, runPlan, machine.process, next));
 	else
 		waiting.push(() => {
 			begin(world, runPlan, next);
@@ -186,5 +187,5 @@ function beginLast(world: World, node: NodeName, role: Role, process: N8nProcess
 	if (known.size === 0) return;
 	const items = [...known].sort((a, b) => a - b).map((person) => itemOf(person));
 	const does = role === 'settling' ? 'settle' : 'pay';
-	playRun(world, newRecord(world, { ...calmRun, node, items, does }, process, [], role));
+	playRun(world, newRun(world, { ...calmRun, node, items, does }, process, [], role));
 }

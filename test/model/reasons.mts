@@ -1,16 +1,23 @@
 // The reasons for a line: the facts that allow a run to tell an outcome and a code of an item.
 import { createHash } from 'node:crypto';
-import { isDoubtOfQuestions, isPaidOfQuestions, isPayeeOfQuestion } from './known-limits.mts';
+import { isDoubtOfQuestions, isPaidOfQuestions, isPayeeOfQuestion } from './excuses.mts';
 import type { Statement } from './plan.mts';
 import { isUnclear, personOf, type Sent } from './service-books.mts';
-import { askedAt, countsOnce, denials, disruptionCount, hasBegun, isDuring } from './world.mts';
-import { isAboveLimit, isOf, limit, maySettle, says, scopeOf, writeMs } from './world.mts';
-import type { Payee, RunRecord, World } from './world.mts';
+import {
+	askedAt,
+	countsOnce,
+	runsSayingNotPaid,
+	disruptionCount,
+	hasBegun,
+	isDuring,
+} from './world.mts';
+import { isAboveLimit, isOf, isExcused, maySettle, says, scopeOf, writeMs } from './world.mts';
+import type { Payee, RunFacts, World } from './world.mts';
 
 /** The facts by which a line is judged. */
 export interface Told {
 	world: World;
-	run: RunRecord;
+	run: RunFacts;
 	payee: Payee;
 	key: string;
 	statement: Statement | undefined;
@@ -35,7 +42,7 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 		disruptionCount(world) > 0 || world.plan.answers[personOf(key)]?.includes('refused') === true,
 	'notPaid otherPayment': ({ world, run, payee, key }) =>
 		world.books.paymentsOf(key).some((sent) => !isOf(payee)(sent)) ||
-		limit(world, 'paid by questions', isPaidOfQuestions(world, run, key)),
+		isExcused(world, 'paid by questions', isPaidOfQuestions(world, run, key)),
 	'notPaid invalid': ({ payee }) => payee.variant === 'noReference',
 	'notPaid sameReference': ({ run, payee, key }) =>
 		run.payees.some((other) => other !== payee && other.key === key),
@@ -96,8 +103,8 @@ function mayBePaidBefore({ world, run, payee, key, own }: Told): boolean {
 	if (world.runs.some((each) => hasBegun(each) && says(each, 'paid', key))) return true;
 	const isOfQuestion = isPayeeOfQuestion(world, run, payee);
 	return (
-		limit(world, 'paid by questions', isPaidOfQuestions(world, run, key)) ||
-		limit(world, 'payee of a question', payments.length > 0 && isOfQuestion)
+		isExcused(world, 'paid by questions', isPaidOfQuestions(world, run, key)) ||
+		isExcused(world, 'payee of a question', payments.length > 0 && isOfQuestion)
 	);
 }
 
@@ -110,7 +117,10 @@ function mayBePaid({ world, run, key }: Told): boolean {
 	const firstAskedAt = askedAt(run, key);
 	return world.books
 		.paymentsOf(key)
-		.some((sent) => sent.grounds.reservedAt < firstAskedAt && denials(world, sent).length === 0);
+		.some(
+			(sent) =>
+				sent.grounds.reservedAt < firstAskedAt && runsSayingNotPaid(world, sent).length === 0,
+		);
 }
 
 /**
@@ -120,7 +130,7 @@ function mayBePaid({ world, run, key }: Told): boolean {
  */
 function wasBeingSent({ world, run, key }: Told): boolean {
 	if (wasClockSet(world)) return false;
-	if (limit(world, 'doubted by questions', isDoubtOfQuestions(world, run, key))) return false;
+	if (isExcused(world, 'doubted by questions', isDoubtOfQuestions(world, run, key))) return false;
 	const firstAskedAt = askedAt(run, key);
 	return sentUnder(world, key).some((sent) => {
 		const { reservedAt } = sent.grounds;
@@ -155,7 +165,7 @@ const bucketOf = (key: string): number =>
 /** Whether a run asked for a reference of the bucket so lately that its mark *busy* may still count. */
 function mayStillBeBusy({ world, run, key }: Told): boolean {
 	const firstAskedAt = askedAt(run, key);
-	const wasAskedBy = (other: RunRecord): boolean =>
+	const wasAskedBy = (other: RunFacts): boolean =>
 		scopeOf(other) === scopeOf(run) &&
 		[...other.asked].some(
 			([each, at]) =>

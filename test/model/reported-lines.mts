@@ -46,6 +46,6 @@ function lineOf(fields: Json, item: unknown, outcome: unknown): Line {
 	};
 }
 
-/** The words of a failure, for the story. */
+/** The text of a failure, for the log. */
 export const messageOf = (error: unknown): string =>
 	error instanceof Error ? error.message : String(error);

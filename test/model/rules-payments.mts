@@ -1,8 +1,8 @@
 // The rules of a payment: nobody is paid twice, and a run keeps its limits.
-import { isOldStatement } from './known-limits.mts';
+import { isOldStatement } from './excuses.mts';
 import type { Sent } from './service-books.mts';
-import { broken, count, countsOnce, denials, idOf, lastActAt } from './world.mts';
-import type { RunRecord, World } from './world.mts';
+import { broken, count, countsOnce, runsSayingNotPaid, idOf, lastActAt } from './world.mts';
+import type { RunFacts, World } from './world.mts';
 
 /** In ms. A request may take this long between the last look at the clock and its connection. */
 const longestConnectingMs = 2_000;
@@ -25,11 +25,11 @@ export function judgePayment(world: World, sent: Sent): void {
 	if (!isExplained(world, all, () => true)) broken(world, `${sent.key} is paid again, by ${name}`);
 	else if (isExplained(world, all, (by, before) => !isOldStatement(by, before)))
 		count(world, 'paid again by a false statement');
-	else count(world, 'limit: paid again by an old statement');
+	else count(world, 'excuse: paid again by an old statement');
 }
 
 /** Judges a payment by the limits of its run, and by its Stop. */
-function judgeLimits(world: World, run: RunRecord, sent: Sent): void {
+function judgeLimits(world: World, run: RunFacts, sent: Sent): void {
 	const { name, plan, stoppedAt = Infinity } = run;
 	const own = world.books.sent.filter((each) => each.run === sent.run);
 	// The requests that were under way at Stop are at most a window.
@@ -50,14 +50,14 @@ function judgeLimits(world: World, run: RunRecord, sent: Sent): void {
 function isExplained(
 	world: World,
 	payments: readonly Sent[],
-	mayExplain: (run: RunRecord, before: Sent) => boolean,
+	mayExplain: (run: RunFacts, before: Sent) => boolean,
 ): boolean {
 	const inOrder = [...payments].sort((a, b) => a.grounds.reservedAt - b.grounds.reservedAt);
-	const used = new Set<RunRecord>();
+	const used = new Set<RunFacts>();
 	return inOrder.every((payment, index) => {
 		const before = inOrder[index - 1];
 		if (before === undefined) return true;
-		const [first] = denials(world, before)
+		const [first] = runsSayingNotPaid(world, before)
 			.filter((run) => !used.has(run) && mayExplain(run, before))
 			.filter((run) => run.beganAt <= payment.grounds.reservedAt)
 			.filter((run) => index === 1 || !countsOnce(run))

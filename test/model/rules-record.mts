@@ -4,7 +4,7 @@ import {
 	disruptionCount,
 	isAboveLimit,
 	rowOf,
-	type RunRecord,
+	type RunFacts,
 	type World,
 } from './world.mts';
 import type { Statement } from './plan.mts';
@@ -17,7 +17,7 @@ const doubtFacts = ['doubt', 'doubtConfirmed'];
 const reservationFacts = ['sent', ...doubtFacts];
 
 /** Judges the changes of a run that went on alone while nothing went wrong. */
-export function judgeChanges(world: World, run: RunRecord): void {
+export function judgeChanges(world: World, run: RunFacts): void {
 	const before = run.before?.row ?? new Set();
 	const after = rowOf(world, run);
 	const added = new Set([...after].filter((mark) => !before.has(mark)));
@@ -44,7 +44,7 @@ export function judgeChanges(world: World, run: RunRecord): void {
 /** Judges the marks of one reference by the code that the run told of it. */
 function judgeFacts(
 	world: World,
-	run: RunRecord,
+	run: RunFacts,
 	key: string,
 	code?: string,
 	statement?: Statement,

@@ -4,10 +4,10 @@ import type { Statement } from './plan.mts';
 import { reasons, type Told } from './reasons.mts';
 import { linesOf, type Line } from './reported-lines.mts';
 import { broken, disruptionCount, idOf, isOf, maySettle } from './world.mts';
-import type { Payee, RunRecord, World } from './world.mts';
+import type { Payee, RunFacts, World } from './world.mts';
 
 /** Judges the result of a try, and keeps its lines. */
-export function judgeTry(world: World, run: RunRecord, result: TryResult, tryIndex: number): void {
+export function judgeTry(world: World, run: RunFacts, result: TryResult, tryIndex: number): void {
 	const settles = maySettle(run);
 	const lines = settles ? settledLines(run, result) : (linesOf(result) ?? []);
 	world.tell(() => {
@@ -39,7 +39,7 @@ export function judgeTry(world: World, run: RunRecord, result: TryResult, tryInd
 }
 
 /** Keeps the lines of a try in place of those of the try before. */
-function keepLines(world: World, run: RunRecord, lines: readonly Line[]): void {
+function keepLines(world: World, run: RunFacts, lines: readonly Line[]): void {
 	run.lines.clear();
 	for (const line of lines) {
 		const payee = run.payees[line.item];
@@ -51,7 +51,7 @@ function keepLines(world: World, run: RunRecord, lines: readonly Line[]): void {
 	}
 }
 
-function judgeLine(world: World, run: RunRecord, payee: Payee, line: Line): void {
+function judgeLine(world: World, run: RunFacts, payee: Payee, line: Line): void {
 	const { item, outcome, code = '' } = line;
 	const { key, toUserId, amount } = payee;
 	const result = `${outcome} ${code}`.trim();
@@ -81,7 +81,7 @@ const wasStopped = ({ runs }: World, key: string): boolean =>
 	);
 
 /** The lines of a run that settles: one for each item that names a reference, since the node tells of references. */
-function settledLines({ payees, statements }: RunRecord, result: TryResult): Line[] {
+function settledLines({ payees, statements }: RunFacts, result: TryResult): Line[] {
 	if ('error' in result) return [];
 	return result.output.flatMap(({ json }) => {
 		const { reference, outcome, code } = fieldsOf(json);
@@ -104,7 +104,7 @@ const isNotSettled = (result: TryResult): boolean =>
 	});
 
 /** Whether the statements of a run name a reference, and none both as paid and as not paid. */
-function namesWell({ payees, statements }: RunRecord): boolean {
+function namesWell({ payees, statements }: RunFacts): boolean {
 	const keysOf = (statement: Statement): string[] =>
 		payees
 			.filter(({ reference }, item) => reference !== '' && statements[item] === statement)

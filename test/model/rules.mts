@@ -1,8 +1,8 @@
 // The rules that are judged when a run has ended, when the world is at rest, and after the healthy runs at the end.
-import { isPaidOfQuestions, payeeMark } from './known-limits.mts';
+import { isPaidOfQuestions, payeeMark } from './excuses.mts';
 import { judgeChanges, judgeDoubts } from './rules-record.mts';
 import { broken, count, disruptionCount, idOf, isDuring, rowOf, says } from './world.mts';
-import type { Role, RunRecord, World } from './world.mts';
+import type { Role, RunFacts, World } from './world.mts';
 
 /** In ms. Reading the balance takes up to four attempts of the general timeout, and the pauses between them. */
 const longestBalanceMs = 4 * 60_000 + 60_000;
@@ -20,7 +20,7 @@ const longestLastRunMs = (latency: number): number => 4_000 + 200 * latency;
 const unreserved = ['paidBefore', 'otherPayment', 'inDoubt', 'inFlight', 'sameReference'];
 
 /** Judges all that only the end of a run shows. */
-export function judgeEnd(world: World, run: RunRecord): void {
+export function judgeEnd(world: World, run: RunFacts): void {
 	keepPaid(world, run);
 	judgeTime(world, run);
 	judgeDoubts(world, `after ${run.name}`);
@@ -43,7 +43,7 @@ export function judgeEnd(world: World, run: RunRecord): void {
 }
 
 /** Counts the lines of a run, and keeps those by which a payment is paid for ever. */
-function keepPaid(world: World, run: RunRecord): void {
+function keepPaid(world: World, run: RunFacts): void {
 	const { paidForEver, timeline } = world;
 	const row = rowOf(world, run);
 	for (const [item, { outcome, code }] of run.lines) {
@@ -65,7 +65,7 @@ function keepPaid(world: World, run: RunRecord): void {
 
 const inSeconds = (ms: number): number => Math.round(ms / 1000);
 
-function judgeTime(world: World, run: RunRecord): void {
+function judgeTime(world: World, run: RunFacts): void {
 	const { beganAt, endedAt = world.timeline.now, stoppedAt = Infinity, plan, name } = run;
 	const still = run.process.stoodStill - run.stoodStillBefore;
 	const kind = disruptionCount(world) > 0 ? 'disrupted' : 'healthy';

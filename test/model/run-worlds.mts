@@ -1,11 +1,11 @@
 // Plays the stories, and many worlds. `--worlds=N`, `--from=N` the first seed, `--cores=N` instead of all,
-// `--seed=N` one world with its story.
+// `--seed=N` one world with its log.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { Build, readBuild } from './build.mts';
 import { globalNames } from './n8n-process.mts';
-import { kindOf, planOf, smallestStory, tryWorld, type Found } from './search.mts';
+import { kindOf, planOf, smallestWorld, tryWorld, type Found } from './search.mts';
 import { play } from './play.mts';
 import { stories } from './stories.mts';
 
@@ -23,8 +23,8 @@ interface Outcome {
 
 const newBuild = (): Build => new Build(readBuild(), globalNames);
 
-/** Stories that are printed; one is enough to start with. */
-const mostStories = 3;
+/** At most this many broken worlds are printed; one is enough to start with. */
+const mostPrinted = 3;
 
 async function playShare({ from, count, step }: Share): Promise<Outcome> {
 	const build = newBuild();
@@ -36,7 +36,7 @@ async function playShare({ from, count, step }: Share): Promise<Outcome> {
 		played++;
 		if (found !== undefined && !kinds.has(kindOf(found.violation)))
 			kinds.set(kindOf(found.violation), found);
-		if (kinds.size >= mostStories) break;
+		if (kinds.size >= mostPrinted) break;
 	}
 	return { found: [...kinds.values()], counts, played };
 }
@@ -63,8 +63,8 @@ async function main(): Promise<void> {
 	if (values.seed !== undefined) {
 		const found = await tryWorld(Number(values.seed), newBuild());
 		const isBroken = found !== undefined;
-		if (isBroken) console.log(await smallestStory(found, newBuild()));
-		else console.log((await play(planOf(Number(values.seed)), newBuild(), true)).story.join('\n'));
+		if (isBroken) console.log(await smallestWorld(found, newBuild()));
+		else console.log((await play(planOf(Number(values.seed)), newBuild(), true)).log.join('\n'));
 		console.log(isBroken ? 'A rule is broken.' : 'No rule is broken.');
 		process.exitCode = isBroken ? 1 : 0;
 		return;
@@ -90,8 +90,8 @@ async function main(): Promise<void> {
 	const byKind = new Map<string, Found>();
 	for (const found of outcomes.flatMap((outcome) => outcome.found).sort((a, b) => a.seed - b.seed))
 		if (!byKind.has(kindOf(found.violation))) byKind.set(kindOf(found.violation), found);
-	for (const found of [...byKind.values()].slice(0, mostStories)) {
-		console.log(await smallestStory(found, newBuild()));
+	for (const found of [...byKind.values()].slice(0, mostPrinted)) {
+		console.log(await smallestWorld(found, newBuild()));
 		console.log(`Again: npm run test:model -- --seed=${found.seed}\n`);
 	}
 	console.log(
@@ -102,14 +102,14 @@ async function main(): Promise<void> {
 	process.exitCode = broken === 0 ? 0 : 1;
 }
 
-/** Plays the worlds that are told by hand. @returns how many stories break a rule */
+/** Plays the worlds of the stories. @returns how many stories break a rule */
 async function playStories(build: Build): Promise<number> {
 	let broken = 0;
 	for (const { name, plans } of stories)
 		for (const plan of plans) {
-			const { violations, story } = await play(plan, build, true);
+			const { violations, log } = await play(plan, build, true);
 			if (violations.length === 0) continue;
-			console.log([`${name}: ${violations[0]}`, ...story].join('\n'));
+			console.log([`${name}: ${violations[0]}`, ...log].join('\n'));
 			broken++;
 			break;
 		}

@@ -1,4 +1,4 @@
-// Plays the runs of a world: a run gets a record, the node is executed as n8n does it, and the rules judge it.
+// Plays the runs of a world: the node is executed as n8n does it, and the rules judge it by the facts about the run.
 import { runNode, type NodeRun, type Outside } from './execution.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import { spellings, type RunPlan, type Statement } from './plan.mts';
@@ -6,22 +6,22 @@ import { messageOf } from './reported-lines.mts';
 import { judgeTry } from './rules-results.mts';
 import { judgeEnd } from './rules.mts';
 import { keyOf, type Books } from './service-books.mts';
-import type { Tell } from './story.mts';
+import type { Tell } from './log.mts';
 import { randomFrom } from './virtual-time.mts';
 import { broken, disruptionCount, rowOf } from './world.mts';
-import type { Payee, Role, RunRecord, World } from './world.mts';
+import type { Payee, Role, RunFacts, World } from './world.mts';
 
 /** Adds a run to those of the world. @param given the statements of an earlier run, if they are used again */
-export function newRecord(
+export function newRun(
 	{ runs, books, timeline }: World,
 	runPlan: RunPlan,
 	process: N8nProcess,
 	next: (() => void)[],
 	role: Role = 'planned',
-	given?: Pick<RunRecord, 'statements' | 'givenAt'>,
-): RunRecord {
+	given?: Pick<RunFacts, 'statements' | 'givenAt'>,
+): RunFacts {
 	const payees = payeesOf(runPlan);
-	const record: RunRecord = {
+	const run: RunFacts = {
 		number: runs.length,
 		name: `run ${runs.length}${role === 'planned' ? '' : ` (${role})`}`,
 		role,
@@ -38,12 +38,12 @@ export function newRecord(
 		stoodStillBefore: process.stoodStill,
 		next,
 		died: () => {
-			record.diedAt = timeline.now;
+			run.diedAt = timeline.now;
 			for (const each of next) each();
 		},
 	};
-	runs.push(record);
-	return record;
+	runs.push(run);
+	return run;
 }
 
 /**
@@ -59,17 +59,17 @@ function statementOn(books: Books, { does, items }: RunPlan, key: string, item: 
 }
 
 /** Plays a run from its arrival in the process to its end. */
-export function playRun(world: World, record: RunRecord): void {
-	const { number, name, plan, process, payees, statements } = record;
+export function playRun(world: World, run: RunFacts): void {
+	const { number, name, plan, process, payees, statements } = run;
 	process.arrival(plan.does === 'settle' ? plan.statementAgeMs : 0, () => {
-		record.beganAt = world.timeline.now;
-		record.before = { row: rowOf(world, record), disrupted: disruptionCount(world) };
-		tellBeginning(world.tell, record);
+		run.beganAt = world.timeline.now;
+		run.before = { row: rowOf(world, run), disrupted: disruptionCount(world) };
+		tellBeginning(world.tell, run);
 		const controller = new AbortController();
 		if (plan.stopAfterSteps !== undefined)
 			process.afterSteps(plan.stopAfterSteps, () => {
-				if (record.endedAt !== undefined) return;
-				record.stoppedAt = world.timeline.now;
+				if (run.endedAt !== undefined) return;
+				run.stoppedAt = world.timeline.now;
 				world.tell(() => `${name} is stopped`);
 				controller.abort();
 			});
@@ -80,11 +80,11 @@ export function playRun(world: World, record: RunRecord): void {
 			signal: controller.signal,
 			random: randomFrom(plan.noise),
 		};
-		void runNode(nodeRun, outsideOf(world, record)).then(
+		void runNode(nodeRun, outsideOf(world, run)).then(
 			() => {
-				record.endedAt = world.timeline.now;
-				judgeEnd(world, record);
-				goOn(world, record);
+				run.endedAt = world.timeline.now;
+				judgeEnd(world, run);
+				goOn(world, run);
 			},
 			(error: unknown) => {
 				broken(world, `${name} threw ${messageOf(error)}`);
@@ -93,14 +93,14 @@ export function playRun(world: World, record: RunRecord): void {
 	});
 }
 
-function outsideOf(world: World, record: RunRecord): Outside {
+function outsideOf(world: World, run: RunFacts): Outside {
 	const { database, books, tell, timeline } = world;
-	const { payees, asked, askedFirst } = record;
+	const { payees, asked, askedFirst } = run;
 	return {
 		database,
 		books,
 		tell,
-		grounds: (toUserId) => ({ reservedAt: asked.get(keyOf(toUserId)) ?? record.beganAt }),
+		grounds: (toUserId) => ({ reservedAt: asked.get(keyOf(toUserId)) ?? run.beganAt }),
 		looked: (marks) => {
 			for (const { key } of payees) {
 				if (!marks.includes(`sent:${key}`)) continue;
@@ -109,27 +109,27 @@ function outsideOf(world: World, record: RunRecord): Outside {
 			}
 		},
 		tried: (result, tryIndex) => {
-			if ('error' in result) tell(() => `${record.name} fails: ${messageOf(result.error)}`);
-			judgeTry(world, record, result, tryIndex);
+			if ('error' in result) tell(() => `${run.name} fails: ${messageOf(result.error)}`);
+			judgeTry(world, run, result, tryIndex);
 		},
 	};
 }
 
 /** A loop, or a caller of the workflow, runs the node again with the statements that a person gave at the beginning. */
-function goOn(world: World, record: RunRecord): void {
-	const { plan, process, next } = record;
+function goOn(world: World, run: RunFacts): void {
+	const { plan, process, next } = run;
 	for (const each of next) each();
 	const [afterMs, ...repeats] = plan.repeats;
 	if (afterMs === undefined) return;
 	process.arrival(afterMs, () => {
 		const again = { ...plan, repeats, statementAgeMs: 0 };
-		playRun(world, newRecord(world, again, process, [], 'planned', record));
+		playRun(world, newRun(world, again, process, [], 'planned', run));
 	});
 }
 
-function tellBeginning(tell: Tell, record: RunRecord): void {
+function tellBeginning(tell: Tell, run: RunFacts): void {
 	tell(() => {
-		const { name, process, plan, payees, statements, givenAt } = record;
+		const { name, process, plan, payees, statements, givenAt } = run;
 		const items = payees.map(
 			({ toUserId, amount, reference }, item) =>
 				`${reference || 'no reference'} (${toUserId}, ${amount} ETB, ${statements[item]})`,

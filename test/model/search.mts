@@ -36,10 +36,10 @@ export async function tryWorld(
 const longestShrinking = 60_000;
 
 /**
- * A smaller world that breaks a rule of the same kind, as a story to read.
+ * A smaller world that breaks a rule of the same kind, as a log to read.
  * @param findingSeed of a world that breaks a rule
  */
-export async function smallestStory({ seed, violation }: Found, build: Build): Promise<string> {
+export async function smallestWorld({ seed, violation }: Found, build: Build): Promise<string> {
 	const kind = kindOf(violation);
 	const breaks = async (plan: Plan): Promise<boolean> =>
 		(await play(plan, build)).violations.some((each) => kindOf(each) === kind);
@@ -50,11 +50,11 @@ export async function smallestStory({ seed, violation }: Found, build: Build): P
 		interruptAfterTimeLimit: longestShrinking,
 	});
 	const plan = result.counterexample?.[0] ?? planOf(seed);
-	const { story, violations } = await play(plan, build, true);
+	const { log, violations } = await play(plan, build, true);
 	return [
 		`World ${seed} breaks a rule: ${violations[0] ?? violation}`,
 		`The smallest such world found (${result.numShrinks} steps of shrinking):`,
-		...story,
+		...log,
 		`Its plan: ${JSON.stringify(plan)}`,
 	].join('\n');
 }

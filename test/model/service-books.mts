@@ -2,7 +2,7 @@
 import type { N8nProcess } from './n8n-process.mts';
 import type { AnswerKind, Plan } from './plan.mts';
 import type { Timeline } from './virtual-time.mts';
-import type { Tell } from './story.mts';
+import type { Tell } from './log.mts';
 
 /** The content of a request, as the service sees it. */
 interface Wish {

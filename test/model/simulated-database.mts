@@ -2,7 +2,7 @@
 import type { N8nProcess } from './n8n-process.mts';
 import type { DatabaseFault, DatabaseFaultKind } from './plan.mts';
 import type { Timeline } from './virtual-time.mts';
-import type { Tell } from './story.mts';
+import type { Tell } from './log.mts';
 
 /** In ms, what `slow` adds to one step. */
 const slowStep = 9_000;

@@ -4,7 +4,7 @@ import type { Plan, RunPlan, VariantKind, Statement } from './plan.mts';
 import type { Line } from './reported-lines.mts';
 import type { Books, Sent } from './service-books.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
-import type { Tell } from './story.mts';
+import type { Tell } from './log.mts';
 import type { Timeline } from './virtual-time.mts';
 
 export interface World {
@@ -13,10 +13,10 @@ export interface World {
 	books: Books;
 	database: SimulatedDatabase;
 	tell: Tell;
-	runs: RunRecord[];
+	runs: RunFacts[];
 	/** The broken rules, in words; none in a good world. */
 	violations: string[];
-	/** Outcomes that were told, and known limits that were met, by how often. */
+	/** Outcomes that were told, and excuses that were used, by how often. */
 	counts: Map<string, number>;
 	/** Crashes, pauses and set clocks so far. */
 	disruptions: number;
@@ -39,7 +39,7 @@ export interface Payee {
 export type Role = 'planned' | 'last' | 'settling' | 'final';
 
 /** The facts about a run of the node. */
-export interface RunRecord {
+export interface RunFacts {
 	/** The index among the runs of the world. */
 	number: number;
 	name: string;
@@ -70,33 +70,33 @@ export interface RunRecord {
 /** In ms, until a write has arrived that was under way when its process died or its execution was stopped. */
 export const writeMs = 10_000;
 
-export const lastActAt = ({ endedAt, diedAt, stoppedAt }: RunRecord): number => {
+export const lastActAt = ({ endedAt, diedAt, stoppedAt }: RunFacts): number => {
 	const end = endedAt ?? diedAt ?? Infinity;
 	return diedAt === undefined && stoppedAt === undefined ? end : end + writeMs;
 };
 
-export const hasBegun = ({ before }: RunRecord): boolean => before !== undefined;
+export const hasBegun = ({ before }: RunFacts): boolean => before !== undefined;
 
 /** Whether the run settles, and the node accepts it: not in Retry execution, nor from a schedule with typed fields. */
-export const maySettle = ({ plan }: RunRecord): boolean =>
+export const maySettle = ({ plan }: RunFacts): boolean =>
 	plan.does === 'settle' &&
 	plan.mode !== (plan.by === 'typed' ? 'trigger' : 'retry') &&
 	plan.mode !== 'retry';
 
 /** Whether *notPaid* frees a reference in this run only if no statement freed it before: a loop may repeat the run. */
-export const countsOnce = ({ plan }: RunRecord): boolean => plan.by === 'expression';
+export const countsOnce = ({ plan }: RunFacts): boolean => plan.by === 'expression';
 
 /** Whether the run may settle, and gives this statement about a reference to the node. */
-export const says = (run: RunRecord, statement: Statement, key: string): boolean =>
+export const says = (run: RunFacts, statement: Statement, key: string): boolean =>
 	maySettle(run) &&
 	run.payees.some((payee, item) => payee.key === key && run.statements[item] === statement);
 
 /** When the run first asked the record for a reference, or began if it never asked. */
-export const askedAt = ({ askedFirst, beganAt }: RunRecord, key: string): number =>
+export const askedAt = ({ askedFirst, beganAt }: RunFacts, key: string): number =>
 	askedFirst.get(key) ?? beganAt;
 
 /** The row of the database that remembers the payments of the node. */
-export const scopeOf = ({ plan }: RunRecord): string => `n:pay-${plan.node}`;
+export const scopeOf = ({ plan }: RunFacts): string => `n:pay-${plan.node}`;
 
 /** Whether a request pays exactly this payee. */
 export const isOf =
@@ -117,10 +117,10 @@ export function count({ counts }: World, name: string): void {
 	counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-/** Counts a known limit if it excuses something. @returns whether it does */
-export function limit(world: World, name: string, isMet: boolean): boolean {
-	if (isMet) count(world, `limit: ${name}`);
-	return isMet;
+/** Counts an excuse if it applies. @returns whether it does */
+export function isExcused(world: World, name: string, applies: boolean): boolean {
+	if (applies) count(world, `excuse: ${name}`);
+	return applies;
 }
 
 /** Disruptions and failures of the database so far. */
@@ -128,19 +128,19 @@ export const disruptionCount = ({ disruptions, database }: World): number =>
 	disruptions + database.disrupted();
 
 /** The marks of the node of a run, now. */
-export const rowOf = ({ database }: World, run: RunRecord): Set<string> =>
+export const rowOf = ({ database }: World, run: RunFacts): Set<string> =>
 	new Set(database.rows.get(scopeOf(run)));
 
 /** The runs in which a person said that a payment was not made, at some time after its reservation. */
-export const denials = ({ runs }: World, { key, grounds }: Sent): RunRecord[] =>
+export const runsSayingNotPaid = ({ runs }: World, { key, grounds }: Sent): RunFacts[] =>
 	runs.filter(
 		(run) => says(run, 'notPaid', key) && hasBegun(run) && lastActAt(run) >= grounds.reservedAt,
 	);
 
 /** Whether the other run had begun, and not ended yet when the first began. */
-export const isDuring = (run: RunRecord, other: RunRecord): boolean =>
+export const isDuring = (run: RunFacts, other: RunFacts): boolean =>
 	hasBegun(other) && lastActAt(other) >= run.beganAt;
 
 /** Whether a limit refuses the whole run before it reserves, so that it records nothing. */
-export const isAboveLimit = ({ payees, plan }: RunRecord): boolean =>
+export const isAboveLimit = ({ payees, plan }: RunFacts): boolean =>
 	payees.reduce((sum, { amount }) => sum + amount, 0) > (plan.maxTotalEtb ?? Infinity);

@@ -1,8 +1,8 @@
-// The limits that no code inside of n8n can remove, each with its story. Worlds do not count these as failures;
+// The excuses: cases that no code inside of n8n can prevent, each with an example. Worlds do not count them as failures;
 // the documents state them.
 import type { Sent } from './service-books.mts';
 import type { N8nProcess } from './n8n-process.mts';
-import { scopeOf, type Payee, type RunRecord, type World } from './world.mts';
+import { scopeOf, type Payee, type RunFacts, type World } from './world.mts';
 
 /**
  * In ms. The lock is taken from a process that holds it for longer than 30 s. Some of that time passes before a
@@ -25,7 +25,7 @@ export function mayStandStill(process: N8nProcess, ms: number): boolean {
  * run pays. No record knows of which request a person speaks. By an expression a statement counts once, so no loop
  * repeats it.
  */
-export const isOldStatement = ({ givenAt }: RunRecord, { grounds }: Sent): boolean =>
+export const isOldStatement = ({ givenAt }: RunFacts, { grounds }: Sent): boolean =>
 	givenAt < grounds.reservedAt;
 
 export const payeeMark = ({ key, toUserId, amount }: Payee): string =>
@@ -37,7 +37,7 @@ export const payeeMark = ({ key, toUserId, amount }: Payee): string =>
  * `paidBefore` from then on. Nobody is paid. To tell a question from a fact would cost a further mark for each
  * reference that is paid.
  */
-export function isPayeeOfQuestion({ database }: World, run: RunRecord, payee: Payee): boolean {
+export function isPayeeOfQuestion({ database }: World, run: RunFacts, payee: Payee): boolean {
 	const [scope, paid] = [scopeOf(run), `paid:${payee.key}`];
 	return [payeeMark(payee), `anybody:${payee.key}`].some(
 		(mark) =>
@@ -51,7 +51,7 @@ export function isPayeeOfQuestion({ database }: World, run: RunRecord, payee: Pa
  * asks for this reference finds that, asks for *paidConfirmed*, and dies too: together both questions look as if
  * it was paid. Nobody is paid by that.
  */
-export function isPaidOfQuestions({ database }: World, run: RunRecord, key: string): boolean {
+export function isPaidOfQuestions({ database }: World, run: RunFacts, key: string): boolean {
 	const [scope, paid, confirmed] = [scopeOf(run), `paid:${key}`, `paidConfirmed:${key}`];
 	return (
 		database.isAddedAfter(scope, confirmed, paid) &&
@@ -60,5 +60,5 @@ export function isPaidOfQuestions({ database }: World, run: RunRecord, key: stri
 }
 
 /** The same of *doubt* while a payment is under way: a person can settle that payment too early. */
-export const isDoubtOfQuestions = ({ database }: World, run: RunRecord, key: string): boolean =>
+export const isDoubtOfQuestions = ({ database }: World, run: RunFacts, key: string): boolean =>
 	database.wasConfirmedLater(scopeOf(run), `doubtConfirmed:${key}`);

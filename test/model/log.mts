@@ -1,10 +1,10 @@
-// The story of a world, for people: each act with its actor and time.
+// The log of a world, for people: each event with its actor and time.
 import type { Timeline } from './virtual-time.mts';
 
 /** Adds a line. Its text is only made when somebody wants to read it. */
 export type Tell = (text: () => string) => void;
 
-interface StoryLine {
+interface LogLine {
 	at: number;
 	text: string;
 	again: number;
@@ -14,11 +14,11 @@ interface StoryLine {
 const memory = 4;
 
 /** `lines`: one for each thing that happened, with the time in seconds. */
-export function newStory(
+export function newLog(
 	timeline: Timeline,
 	isWanted: boolean,
 ): { tell: Tell; lines: () => string[] } {
-	const told: StoryLine[] = [];
+	const told: LogLine[] = [];
 	const tell: Tell = (makeText) => {
 		if (!isWanted) return;
 		const text = makeText();
