@@ -1,7 +1,7 @@
 /**
- * The behaviour of n8n that this package relies on beyond n8n's documented types. The comment of each
- * function describes the behaviour, the consequence if n8n changes it, and the test that notices. Each
- * version of n8n that was tried (docs/compatibility.md) behaves so, unless a version is named.
+ * The behaviour of n8n that this package relies on beyond n8n's documented types. Comments describe each
+ * behaviour, the consequence if n8n changes it, and, if there is one, the test that notices. Each version of n8n
+ * that was tried (docs/compatibility.md) behaves so, unless a version is named.
  * `nodes/EtbWalletTrigger/n8nTrigger.ts` describes it for the trigger, and `record/marks.ts` for n8n's
  * deduplication, which holds our record.
  */
@@ -205,9 +205,10 @@ export const isStartedBySchedule = (context: IExecuteFunctions): boolean =>
 	firstMode(context) === 'trigger';
 
 /**
- * Whether n8n evaluates the workflow, in mode `evaluation` or with invented answers for every request (2.17
- * and newer). Even then its deduplication stores real marks. If n8n renames these, an invented payment is
- * recorded as paid, and the person is never paid.
+ * Whether n8n evaluates the workflow, in mode `evaluation` or with invented answers for every request. The code
+ * for invented answers is in n8n since 2.17. The first version that was tried and could run a workflow with them
+ * is 2.37.5. Even in an evaluation n8n's deduplication stores real marks. If n8n renames these, an invented
+ * payment is recorded as paid, and the person is never paid.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isSimulation = (context: IExecuteFunctions): boolean =>
