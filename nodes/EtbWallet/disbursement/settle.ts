@@ -22,43 +22,49 @@ interface NamedStatement extends Statement {
 	reference: string;
 }
 
-const resultBySettled: Readonly<Record<Settled, { code: Code; message: string; remedy?: string }>> =
-	{
-		settledPaid: { code: 'settledPaid', message: 'Settled as paid: no run sends it any more' },
-		recordedPaid: {
-			code: 'settledPaid',
-			message: 'Recorded as paid, although this node never sent it',
-			remedy: 'If that was a slip, only another reference pays it.',
-		},
-		settledNotPaid: {
-			code: 'settledNotPaid',
-			message: 'Settled as not paid: the next run with Mode on Pay sends it',
-		},
-		settledBefore: {
-			code: 'notSettled',
-			message: 'Not settled: it was settled as not paid before, and sent again since',
-			remedy:
-				'Is that payment the one you asked about? In a form, open the form again, and answer there. Otherwise type the reference into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step.',
-		},
-		contradicted: {
-			code: 'notSettled',
-			message:
-				'The answers differ: it was settled as not paid before, and now as paid. So it is unknown again, and nothing is sent',
-			remedy: 'Ask the partner service once more, and settle it.',
-		},
-		paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
-		unused: {
-			code: 'ready',
-			message: 'It was not unknown: the next run with Mode on Pay sends it',
-			remedy: 'Is the reference spelled as the error shows it?',
-		},
-		inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
-		inFlight: {
-			code: 'inFlight',
-			message: 'Not settled: an execution is sending it, or was cut off while it did',
-			remedy: `If none is running, ask the partner service again, and settle it when this node has paid nobody for ${inFlightMinutes} minutes.`,
-		},
-	};
+/** The result of settling one reference, as its item tells it. */
+interface SettledResult {
+	code: Code;
+	message: string;
+	remedy?: string;
+}
+
+const resultBySettled: Readonly<Record<Settled, SettledResult>> = {
+	settledPaid: { code: 'settledPaid', message: 'Settled as paid: no run sends it any more' },
+	recordedPaid: {
+		code: 'settledPaid',
+		message: 'Recorded as paid, although this node never sent it',
+		remedy: 'If that was a slip, only another reference pays it.',
+	},
+	settledNotPaid: {
+		code: 'settledNotPaid',
+		message: 'Settled as not paid: the next run with Mode on Pay sends it',
+	},
+	settledBefore: {
+		code: 'notSettled',
+		message: 'Not settled: it was settled as not paid before, and sent again since',
+		remedy:
+			'Is that payment the one you asked about? In a form, open the form again, and answer there. Otherwise type the reference into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step.',
+	},
+	contradicted: {
+		code: 'notSettled',
+		message:
+			'The answers differ: it was settled as not paid before, and now as paid. So it is unknown again, and nothing is sent',
+		remedy: 'Ask the partner service once more, and settle it.',
+	},
+	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
+	unused: {
+		code: 'ready',
+		message: 'It was not unknown: the next run with Mode on Pay sends it',
+		remedy: 'Is the reference spelled as the error shows it?',
+	},
+	inDoubt: { code: 'inDoubt', message: 'It stays unknown' },
+	inFlight: {
+		code: 'inFlight',
+		message: 'Not settled: an execution is sending it, or was cut off while it did',
+		remedy: `If none is running, ask the partner service again, and settle it when this node has paid nobody for ${inFlightMinutes} minutes.`,
+	},
+};
 
 /**
  * Records a person's statements about references.
