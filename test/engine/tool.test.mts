@@ -1,7 +1,13 @@
 /** As a tool of an AI agent, values come only from where n8n's own expressions take them. */
 import { WorkflowExecute } from 'n8n-core';
 import { NodeConnectionTypes, NodeHelpers } from 'n8n-workflow';
-import type { IDataObject, INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
+import type {
+	IDataObject,
+	INodeParameters,
+	INodeProperties,
+	INodeType,
+	WorkflowExecuteMode,
+} from 'n8n-workflow';
 import {
 	additionalData,
 	credentialFor,
@@ -23,10 +29,17 @@ interface Tool {
 const { Main: main, AiTool: aiTool } = NodeConnectionTypes;
 
 /** An agent that gets an item, and calls the node once with each of the arguments that its model chose. */
-async function callAsTool(
+const callAsTool = async (
 	parameters: INodeParameters,
 	item: IDataObject,
 	...calls: IDataObject[]
+): Promise<string> => await callIn('manual', parameters, item, calls);
+
+async function callIn(
+	mode: WorkflowExecuteMode,
+	parameters: INodeParameters,
+	item: IDataObject,
+	calls: IDataObject[],
 ): Promise<string> {
 	const nodePackage = await loadPackage();
 	const node = nodePackage.types.get('n8n-nodes-etb-wallet.etbWallet');
@@ -77,9 +90,7 @@ async function callAsTool(
 		[item],
 	);
 	const additional = additionalData(nodePackage, credentialFor(sandbox), `tool-${runs}`);
-	const run = await new WorkflowExecute(additional, 'manual', data).processRunExecutionData(
-		workflow,
-	);
+	const run = await new WorkflowExecute(additional, mode, data).processRunExecutionData(workflow);
 	return JSON.stringify(run.data.resultData.runData.Agent?.[0]?.data?.main);
 }
 
@@ -101,6 +112,12 @@ test('what the model is asked for comes from the model', async () => {
 	const fields = { toUserId: fromAi('toUserId'), amountEtb: fromAi('amountEtb') };
 	await callAsTool(fields, { toUserId: wrong }, { amountEtb: '4', toUserId: right });
 	expect(paid()).toEqual([right]);
+});
+
+test('a call in an evaluation of n8n pays nobody', async () => {
+	const parameters = { toUserId: user('right'), amountEtb: '5' };
+	expect(await callIn('evaluation', parameters, {}, [{}])).toContain('dryRun');
+	expect(paid()).toEqual([]);
 });
 
 test('a maximum holds for each call of the agent, and a reference for all of them', async () => {

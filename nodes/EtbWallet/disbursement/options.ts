@@ -106,7 +106,6 @@ function evaluatedOptions(context: IExecuteFunctions): Record<string, unknown> {
 function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	const saved = savedParameter(context, 'mode');
 	if (isSimulation(context)) return 'dryRun';
-	if (saved === undefined) return 'pay';
 	const mode = sameForAll(context, 'mode', 'Mode', (itemIndex) =>
 		requiredChoice('Mode', read('mode', itemIndex), modes),
 	);

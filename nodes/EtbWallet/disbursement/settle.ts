@@ -42,7 +42,7 @@ const resultBySettled: Readonly<Record<Settled, SettledResult>> = {
 	},
 	settledBefore: {
 		code: 'notSettled',
-		message: 'Not settled: it was settled as not paid before, and sent again since',
+		message: 'Not settled: the same answer counted before, and since then it became unknown again',
 		remedy:
 			'Is that payment the one you asked about? In a form, open the form again, and answer there. Otherwise type the reference into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step.',
 	},
