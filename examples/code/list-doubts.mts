@@ -1,8 +1,9 @@
 /** The doubts about the rows of a list that will be paid, for the person who approves it. */
+import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 import { isCorrection, type ListRun } from './list-run.mts';
 import { amountOf, hasRemark, likeOthers, type PaymentRow } from './payment-row.mts';
 import { registered } from './register.mts';
-import { countPeople, escapeHtml, namesWithNumbers, sum } from './text.mts';
+import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
 interface Doubt {
@@ -18,7 +19,7 @@ function isFarFrom(before: number, amount: number): boolean {
 	return before > 0 && (amount >= 2 * before || amount * 2 <= before);
 }
 
-/** Salaries that are far from the last one, or before the first one from that in the table of people. */
+/** Salaries that are far from the last one, or before the first payment from the amount in the table of people. */
 function veryDifferent({ ready, purpose }: ListRun): PaymentRow[] {
 	if (purpose !== 'salary') return [];
 	const people = new Map(itemsOf(() => $('People')).map((row) => [row.person, row.amountEtb]));
@@ -34,16 +35,16 @@ function onTop(rows: PaymentRow[], run: ListRun, ofThese: string): string {
 		(row) => row.purpose !== run.purpose && persons.has(row.person),
 	);
 	const hint = isCorrection(run) ? ' A correction is only the difference.' : '';
-	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${ofThese}: ${sum(rows)} ETB on top of ${sum(others)} ETB for another purpose.${hint}`;
+	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${ofThese}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for another purpose.${hint}`;
 }
 
 /** The doubts about a list, the most important first. */
 export function doubtsAbout(run: ListRun): Doubt[] {
 	const { ready, register } = run;
-	const withRemark = (...code: Parameters<typeof hasRemark>) => ready.filter(hasRemark(...code));
+	const withRemark = (code: RemarkCode) => ready.filter(hasRemark(code));
 	// One person of many is a doubt about that person, and most of them are one about the list.
 	const isMost = ({ length }: PaymentRow[]): boolean => length * 2 >= ready.length;
-	const ofThese = ({ length }: PaymentRow[]): string => `${length} of ${countPeople(ready)}`;
+	const ofThese = ({ length }: PaymentRow[]): string => `${length} of ${peopleText(ready)}`;
 	const [otherUnknown, paidForPeriod] = [withRemark('otherUnknown'), withRemark('paidForPeriod')];
 	const [paidLately, changedName] = [withRemark('paidLately'), withRemark('changedName')];
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];

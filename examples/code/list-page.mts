@@ -19,16 +19,16 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { registered } from './register.mts';
-import { isLeft } from './register-changes.mts';
+import { needsPerson, type RegisterChange } from './register-changes.mts';
 import {
-	countPeople,
+	peopleText,
 	escapeHtml,
 	forWhat,
 	inWords,
 	localTime,
 	minuteOf,
 	namesWithNumbers,
-	sum,
+	formatSum,
 } from './text.mts';
 import { itemsOf, type User } from './workflow.mts';
 
@@ -46,7 +46,7 @@ function rowsToLookAt(run: ListRun): PaymentRow[] {
 	const { ready, register, period, paidForPeriod } = run;
 	const withPaidBefore = (row: PaymentRow): PaymentRow => {
 		const paidForIt = paidForPeriod.filter(({ person }) => person === row.person);
-		const text = `Paid for ${period} before: ${sum(paidForIt)} ETB.`;
+		const text = `Paid for ${period} before: ${formatSum(paidForIt)} ETB.`;
 		return { ...row, remarks: [...(row.remarks ?? []), { code: 'paidForPeriod', text }] };
 	};
 	return (isCorrection(run) ? ready.map(withPaidBefore) : ready).filter(
@@ -110,11 +110,11 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 		run.isSelfApproved &&
 			'<h4>Who uploaded this list tried to approve it. Somebody else has to.</h4>',
 		...doubts.map(({ isLarge, text }) => isLarge && `<h2><em>${text}</em></h2>`),
-		`<h2>${sum(ready)} ETB for ${countPeople(ready)}: ${escapeHtml(inWords(purpose))}, ${escapeHtml(period)}</h2>`,
+		`<h2>${formatSum(ready)} ETB for ${peopleText(ready)}: ${escapeHtml(inWords(purpose))}, ${escapeHtml(period)}</h2>`,
 		...doubts.map(({ isLarge, text }) => !isLarge && `<h4>${text}</h4>`),
 		unknown.length > 0 && `<h4>${heading('UNKNOWN, see below', unknown)}</h4>`,
 		notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
-		absent.length > 0 && `<h4>Not in this list, see below: ${countPeople(absent)}</h4>`,
+		absent.length > 0 && `<h4>Not in this list, see below: ${peopleText(absent)}</h4>`,
 		run.paidLess.length > 0 &&
 			`<h4>${heading('Paid less than the list has, see below', run.paidLess)}</h4>`,
 		`<p>${fileAndUploader(run)}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
@@ -125,12 +125,12 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 
 /** The parts on top of the page at the end. */
 function resultParts(run: ListRun, headings: string[], uploadAgain: string): Part[] {
-	const { answers, decision, isPaying, notPaid, period, purpose, ready, register, rows } = run;
+	const { answers, decision, isPaying, notPaid, period, purpose, ready, register, changes } = run;
 	const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(answers.user)}`;
 	const unasked = ready.length > 0 ? 'not approved in time' : 'nothing to approve';
 	const stillUnpaid = decision === 'declined' ? [] : [...notPaid, ...ready];
 	// The rows of the period that another list left.
-	const own = new Set(rows.map(({ reference }) => reference));
+	const own = new Set(changes.map(({ row }) => row.reference));
 	const leftByOthers = register.rows.filter(
 		(row) => row.period === period && !hasOutcome('paid')(row) && !own.has(row.reference),
 	);
@@ -143,16 +143,16 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 			'<p>Read below why somebody was not paid, and correct that first.</p>',
 		stillUnpaid.length > 0 && `<p>${uploadAgain}: it pays who was not paid.</p>`,
 		leftByOthers.length > 0 &&
-			`<p>Of other lists for ${escapeHtml(period)}, ${countPeople(leftByOthers)} not paid or UNKNOWN: see ${formLink('etb-file-open', 'What is open')}.</p>`,
+			`<p>Of other lists for ${escapeHtml(period)}, ${peopleText(leftByOthers)} not paid or UNKNOWN: see ${formLink('etb-file-open', 'What is open')}.</p>`,
 		// n8n does not show the page of an execution that ended red again.
-		rowsToWrite(run).some((row) => isLeft(row, run)) &&
+		changesToWrite(run).some(({ row }) => needsPerson(row, run)) &&
 			`<p>This page opens once. Later see the published workflow ${formLink('etb-payments', 'Payments of a period')}.</p>`,
 	];
 }
 
 /** The rows that the run writes: none before the decision, and none of a list that nobody approved. */
-export const rowsToWrite = ({ asks, ready, isPaying, rows }: ListRun): RegisterRow[] =>
-	asks || (ready.length > 0 && !isPaying) ? [] : rows;
+export const changesToWrite = ({ asks, ready, isPaying, changes }: ListRun): RegisterChange[] =>
+	asks || (ready.length > 0 && !isPaying) ? [] : changes;
 
 /** The page of a list that could be checked. */
 export function listPage(run: ListRun) {

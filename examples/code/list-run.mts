@@ -1,14 +1,15 @@
 /** A run of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
+import type { Outcome } from '../../nodes/EtbWallet/disbursement/codes.ts';
 import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import { paidLess } from './paid-less.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { registerRows } from './register-changes.mts';
+import { registerChanges, type RegisterChange } from './register-changes.mts';
 import { itemsOf, type CheckedItem, type User } from './workflow.mts';
 
 export interface ListRun extends PayrollRun {
 	uploadedBy?: User;
 	filename: string;
-	/** The purpose in the words of the form, and the period. */
+	/** With hyphens, or as the form has it if the list cannot be used. */
 	purpose: string;
 	period: string;
 	/** The reason why the list as a whole cannot be used. */
@@ -29,8 +30,7 @@ export interface ListRun extends PayrollRun {
 	paidLess: PaymentRow[];
 	/** Those who were paid by this run. */
 	paid: PaymentRow[];
-	/** The rows of the register for the results. */
-	rows: RegisterRow[];
+	changes: RegisterChange[];
 	/** The payments of the period, for any purpose. */
 	paidForPeriod: RegisterRow[];
 }
@@ -39,8 +39,7 @@ export function listRun(run: PayrollRun): ListRun {
 	const [upload] = itemsOf(() => $('Upload a list'));
 	const [checked] = itemsOf(() => $('Check List'));
 	const { answers, register, results, sent } = run;
-	const ended = (...outcome: Parameters<typeof hasOutcome>) =>
-		results.filter(hasOutcome(...outcome));
+	const ended = (outcome: Outcome) => results.filter(hasOutcome(outcome));
 	const [first = {}] = results;
 	const period = first.period ?? upload?.period ?? '';
 	const isApproved = answers.decision?.startsWith('Approve') === true;
@@ -62,7 +61,7 @@ export function listRun(run: PayrollRun): ListRun {
 		before: ended('alreadyPaid'),
 		paidLess: paidLess(results, register),
 		paid: ended('paid'),
-		rows: registerRows(run),
+		changes: registerChanges(run),
 		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),
 	};
 }

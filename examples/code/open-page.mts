@@ -11,7 +11,7 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { isUnusedAsSaid, itemsForWhatNext, registerRows } from './register-changes.mts';
+import { wasFreedBefore, itemsForWhatNext, registerChanges } from './register-changes.mts';
 import {
 	choiceFor,
 	choices,
@@ -20,13 +20,13 @@ import {
 	transactionFor,
 	whyNotRecorded,
 } from './settling.mts';
-import { countPeople, escapeHtml, forWhat, minuteOf, settledAt, sum } from './text.mts';
+import { peopleText, escapeHtml, forWhat, minuteOf, settledAt, formatSum } from './text.mts';
 import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
 
 /** The two fields for the answer about a payment. */
 function questionsAbout(row: RegisterRow) {
 	const reference = row.reference ?? '';
-	const label = `${row.name ?? row.userId}, ${sum([row])} ETB (${reference})`;
+	const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${reference})`;
 	return [
 		radio(fieldOf(reference), label, Object.values(choices), choices.notKnown),
 		{
@@ -58,7 +58,7 @@ function recordedParts(
 	run: PayrollRun,
 ): Part[] {
 	const { answers, register, results } = run;
-	const codeOf = (row: PaymentRow) => (isUnusedAsSaid(row, run) ? 'settledNotPaid' : row.code);
+	const codeOf = (row: PaymentRow) => (wasFreedBefore(row, run) ? 'settledNotPaid' : row.code);
 	const codes = new Map(results.map((row) => [row.reference, codeOf(row)]));
 	const endedAs = (code: string): RegisterRow[] =>
 		rows.filter(({ reference }) => codes.get(reference) === code);
@@ -116,7 +116,8 @@ function recordedParts(
 
 /** The items of the Code node of a payroll in which somebody opened *What is open*. */
 export function openPageItems(run: PayrollRun) {
-	const rows = registerRows(run);
+	const changes = registerChanges(run);
+	const rows = changes.map(({ row }) => row);
 	const changed = new Map(rows.map((row) => [row.reference, row]));
 	const now = run.register.rows.map((row) => changed.get(row.reference) ?? row);
 	const unknown = now.filter(hasOutcome('unknown'));
@@ -126,13 +127,13 @@ export function openPageItems(run: PayrollRun) {
 	const { path } = $('What is open').params.options;
 	const hasList = path === 'etb-file-open'; // The monthly payroll has no list.
 	const otherPath = hasList ? 'etb-payroll-open' : 'etb-file-open';
-	const left: Part[] = [
+	const openParts: Part[] = [
 		isFirst &&
 			toAnswer.length > 0 &&
 			'<h4>UNKNOWN: it may have been paid, also where a reason says that it failed. Ask the partner service, with wallet, amount and time. Until you know, leave <i>Not known yet</i>.</h4>',
 		toAnswer.length + elsewhere.length === 0 && '<p>Nothing more is to be recorded.</p>',
 		elsewhere.length > 0 &&
-			`<h4>UNKNOWN, sent by another workflow: ${countPeople(elsewhere)}. Each row names the workflow. Record the answer there: if it is the other payroll, on ${formLink(otherPath, 'its page What is open')}, else in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again.</h4>`,
+			`<h4>UNKNOWN, sent by another workflow: ${peopleText(elsewhere)}. Each row names the workflow. Record the answer there: if it is the other payroll, on ${formLink(otherPath, 'its page What is open')}, else in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again.</h4>`,
 	];
 	const openAgain =
 		!isFirst && toAnswer.length > 0 && `<p>To record more: ${formLink(path, 'What is open')}</p>`;
@@ -144,9 +145,9 @@ export function openPageItems(run: PayrollRun) {
 		);
 	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
 	const recorded = isFirst ? [] : recordedParts(rows, toAnswer, unknown, run);
-	const shown = page(...recorded, ...left, openAgain, ...links, ...payments);
+	const shown = page(...recorded, ...openParts, openAgain, ...links, ...payments);
 	const fields = isFirst ? [shown, ...toAnswer.flatMap(questionsAbout)] : [shown];
 	// The second page has no button: its time runs out, and then nothing is asked any more.
 	const asked = $runIndex < 2 ? [{ asks: true, fields }] : [];
-	return [...asked, ...itemsForWhatNext(rows, run)];
+	return [...asked, ...itemsForWhatNext(changes, run)];
 }

@@ -1,5 +1,13 @@
 /** The parts of the pages: headings, tables of payments, links and questions. */
-import { forWhat, countPeople, escapeHtml, inWords, minuteOf, settledAt, sum } from './text.mts';
+import {
+	forWhat,
+	peopleText,
+	escapeHtml,
+	inWords,
+	minuteOf,
+	settledAt,
+	formatSum,
+} from './text.mts';
 import {
 	amountOf,
 	hasOutcome,
@@ -33,12 +41,12 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	return [
 		row.line && `Row ${row.line}`,
 		isRepeated ? 'As above' : reason,
-		row.paid && `Paid ${sum([{ amountEtb }])} ETB to ${name}`,
+		row.paid && `Paid ${formatSum([{ amountEtb }])} ETB to ${name}`,
 		paidAt && minuteOf(paidAt),
 		txHash,
 		...remarksOf(),
 		...(hasOutcome('unknown')(row) ? [`Unknown since ${sentAt}`, row.reference] : []),
-		row.inListEtb && `The list says ${sum([{ amountEtb: row.inListEtb }])} ETB`,
+		row.inListEtb && `The list says ${formatSum([{ amountEtb: row.inListEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,
 		settlingOf(row, row.settledBy ? row : known),
 		wallet && `Wallet ${wallet}`,
@@ -67,11 +75,11 @@ export function heading(
 ): string {
 	const without = rows.filter((row) => !amountOf(row)).length;
 	const more = without > 0 ? ` and ${without} whose amount is not shown` : '';
-	const total = hasSum && without < rows.length ? `, ${sum(rows)} ETB${more}` : '';
+	const total = hasSum && without < rows.length ? `, ${formatSum(rows)} ETB${more}` : '';
 	// A row of a list counts by itself: two people can have one number by mistake.
 	const persons = new Set(rows.map((row) => row.line || row.person || row.userId || row.reference));
 	const payments = persons.size < rows.length ? `${rows.length} payments to ` : '';
-	const text = `${escapeHtml(title)}: ${payments}${countPeople({ length: persons.size })}${total}`;
+	const text = `${escapeHtml(title)}: ${payments}${peopleText({ length: persons.size })}${total}`;
 	// Somebody has to do something for these, so they are red everywhere.
 	return /^(UNKNOWN|Not paid|Paid less)/.test(title) ? `<em>${text}</em>` : text;
 }
@@ -87,7 +95,7 @@ export function section(
 		const below = linesOf(row, rows[index - 1], register)
 			.join(' · ')
 			.replaceAll('. ·', ' ·');
-		return `<tr><td><b>${escapeHtml(row.name || row.reference)}</b> ${escapeHtml(row.employee)}<br>${escapeHtml(below)}</td><td>${amountOf(row) ? sum([row]) : ''}</td></tr>`;
+		return `<tr><td><b>${escapeHtml(row.name || row.reference)}</b> ${escapeHtml(row.employee)}<br>${escapeHtml(below)}</td><td>${amountOf(row) ? formatSum([row]) : ''}</td></tr>`;
 	};
 	if (rows.length === 0) return '';
 	return `<h3>${heading(title, rows, hasSum)}</h3><table>${rows.map(line).join('')}</table>`;

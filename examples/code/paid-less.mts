@@ -1,7 +1,7 @@
 /** People who were paid before, and less than the list has now. Somebody has to pay them the difference. */
 import { amountOf, type PaymentRow } from './payment-row.mts';
 import { unpaidOf, type Register } from './register.mts';
-import { sum } from './text.mts';
+import { formatSum } from './text.mts';
 
 /** Half a cent: amounts with two decimals are inexact as numbers. */
 const tolerance = 0.005;
@@ -22,6 +22,6 @@ export const itemsOfPaidLess = (rows: PaymentRow[]) =>
 		name,
 		askedEtb: listedEtb,
 		outcome: 'paid',
-		reason: `${sum([paid])} ETB was paid, and now it should be more. Pay the difference with Pay salaries from a file, as a correction`,
+		reason: `${formatSum([paid])} ETB was paid, and now it should be more. Pay the difference with Pay salaries from a file, as a correction`,
 		isLeft: true,
 	}));

@@ -38,7 +38,7 @@ export type RegisterRow = Columns<{
 };
 
 /** A row of the table *ETB people to pay*. */
-export type Person = Columns<{
+export type PeopleRow = Columns<{
 	person: string;
 	employee: string;
 	name: string;
@@ -73,7 +73,7 @@ export interface PaymentRow
 	/** Whether it was paid, or settled as paid, while the page of its list was open. */
 	isPaidMeanwhile?: boolean;
 	/** Whether outcome and reason are those of the register, which changed while the page was open. */
-	isAsNow?: boolean;
+	isFromRegister?: boolean;
 }
 
 type Outcomes = Pick<RegisterRow, 'outcome'>;

@@ -1,32 +1,33 @@
 /**
  * *Page and rows* of `payroll-from-a-file.json`: the page that asks for approval, the one at the end, or *What is
- * open*. Behind the page stand the rows for the register, those who are left, and those for the file.
+ * open*. After the item with the page come the rows for the register, the people who are left, and the rows of the file.
  */
 import { fileRow } from './file-row.mts';
 import { doubtsAbout } from './list-doubts.mts';
-import { failedListPage, listPage, rowsToWrite } from './list-page.mts';
+import { failedListPage, listPage, changesToWrite } from './list-page.mts';
 import { listRun } from './list-run.mts';
 import { openPageItems } from './open-page.mts';
 import { radio } from './page.mts';
 import { itemsOfPaidLess } from './paid-less.mts';
-import { hasRemark } from './payment-row.mts';
+import { hasRemark, type RegisterRow } from './payment-row.mts';
 import { readRun, type PayrollRun } from './payroll-run.mts';
 import { itemsForWhatNext } from './register-changes.mts';
-import { countPeople, inWords, sum } from './text.mts';
+import { peopleText, inWords, formatSum } from './text.mts';
 
 function itemsOfList(payrollRun: PayrollRun): object[] {
 	const run = listRun(payrollRun);
 	const { asks, error, ready, purpose, period } = run;
 	const shown = listPage(run);
 	const isOnTop = ready.every(hasRemark('paidForPeriod'));
-	const approve = `Approve: pay ${sum(ready)} ETB${isOnTop ? ' on top' : ''} to ${countPeople(ready)}, ${inWords(purpose)}, ${period}`;
+	const approve = `Approve: pay ${formatSum(ready)} ETB${isOnTop ? ' on top' : ''} to ${peopleText(ready)}, ${inWords(purpose)}, ${period}`;
 	const decline = 'Decline: pay nobody';
 	// The first choice is the easy one.
 	const isDoubtful = doubtsAbout(run).some(({ isLarge }) => isLarge);
 	const decisions = isDoubtful ? [decline, approve] : [approve, decline];
 	const fields = [shown, radio('decision', 'Your decision', decisions)];
-	const written = rowsToWrite(run);
-	const inFile = asks || written.length > 0 ? written : [{ reason: 'Nothing was sent' }];
+	const written = changesToWrite(run);
+	const inFile: RegisterRow[] = written.map(({ row }) => row);
+	if (inFile.length === 0 && !asks) inFile.push({ reason: 'Nothing was sent' });
 	return [
 		{ asks, approve, fields, page: (error ? failedListPage(run) : shown).html },
 		...itemsForWhatNext(written, run),

@@ -3,7 +3,7 @@ import {
 	hasOutcome,
 	isNoPerson,
 	type PaymentRow,
-	type Person,
+	type PeopleRow,
 	type RegisterRow,
 } from './payment-row.mts';
 import { readRegister, registered, registerOf, type Register } from './register.mts';
@@ -38,7 +38,7 @@ export function readRun(): PayrollRun | undefined {
 function resultsOfList(register: Register, sent: PayrollRun['sent']): PaymentRow[] {
 	const rows = itemsOf(() => $('Check List')).filter((row) => !isNoPerson(row));
 	const payrolls = new Map(itemsOf(() => $('People')).map((one) => [one.person, one.payroll]));
-	const list = new Map(rows.map((row) => [row.line, startOf(row, payrolls.get(row.person))]));
+	const list = new Map(rows.map((row) => [row.line, beforeSending(row, payrolls.get(row.person))]));
 	// The second run pays. The first one has the rows that the second one did not get.
 	const paying = [...itemsOf(() => $('Pay salaries'), 0), ...itemsOf(() => $('Pay salaries'))];
 	for (const row of paying) {
@@ -47,7 +47,7 @@ function resultsOfList(register: Register, sent: PayrollRun['sent']): PaymentRow
 	}
 	const before = registerOf(itemsOf(() => $('Payments')));
 	return [...list.values()].map((row) =>
-		asSent(sent.has(row.line) ? row : asNow(row, before, register), register),
+		withSentAmount(sent.has(row.line) ? row : asRegistered(row, before, register), register),
 	);
 }
 
@@ -56,7 +56,7 @@ function resultsOfList(register: Register, sent: PayrollRun['sent']): PaymentRow
  * everybody.
  * @param payroll the payroll of the person in the table of people
  */
-function startOf(row: CheckedItem, payroll: Person['payroll']): PaymentRow {
+function beforeSending(row: CheckedItem, payroll: PeopleRow['payroll']): PaymentRow {
 	const hasList = itemsOf(() => $('Upload a list')).length > 0;
 	const isElsewhere = hasList && row.status === 'problem' && !row.toUserId && payroll !== 'file';
 	const problem = `The salary of this person is paid by the payroll ${payroll}`;
@@ -71,7 +71,7 @@ function startOf(row: CheckedItem, payroll: Person['payroll']): PaymentRow {
  * A page can wait for a day. A row that was not sent after it is as the register has it by now: settled, or paid by
  * another list.
  */
-function asNow(row: PaymentRow, before: Register, register: Register): PaymentRow {
+function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
 	const now = registered(register, row);
 	if (now === undefined || (row.outcome !== 'ready' && row.outcome !== 'unknown')) return row;
 	const isChanged = now.updatedAt !== registered(before, row)?.updatedAt;
@@ -81,11 +81,11 @@ function asNow(row: PaymentRow, before: Register, register: Register): PaymentRo
 		? row.outcome === 'ready'
 		: isChanged && row.outcome === 'unknown';
 	if (!isOther) return row;
-	return { ...row, outcome: now.outcome, message: now.reason ?? undefined, isAsNow: true };
+	return { ...row, outcome: now.outcome, message: now.reason ?? undefined, isFromRegister: true };
 }
 
 /** A payment that is unknown since an earlier list keeps the amount of that list. */
-function asSent(row: PaymentRow, register: Register): PaymentRow {
+function withSentAmount(row: PaymentRow, register: Register): PaymentRow {
 	const { outcome, askedEtb }: RegisterRow = registered(register, row) ?? {};
 	if (row.outcome !== 'unknown' || outcome !== 'unknown' || askedEtb === row.amountEtb) return row;
 	return { ...row, amountEtb: askedEtb, inListEtb: row.amountEtb ?? undefined };

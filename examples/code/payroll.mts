@@ -2,13 +2,13 @@
 import { openPageItems } from './open-page.mts';
 import { itemsOfPaidLess, paidLess } from './paid-less.mts';
 import { readRun, type PayrollRun } from './payroll-run.mts';
-import { itemsForWhatNext, registerRows } from './register-changes.mts';
+import { itemsForWhatNext, registerChanges } from './register-changes.mts';
 
 function itemsAfter(run: PayrollRun | undefined): object[] {
 	if (run === undefined) return [];
 	if (run.isSettling) return openPageItems(run);
 	const left = paidLess(run.results, run.register);
-	return [...itemsForWhatNext(registerRows(run), run), ...itemsOfPaidLess(left)];
+	return [...itemsForWhatNext(registerChanges(run), run), ...itemsOfPaidLess(left)];
 }
 
 export const items = itemsAfter(readRun()).map((json) => ({ json }));

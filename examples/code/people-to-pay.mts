@@ -1,7 +1,7 @@
 /** *Page* of `people-to-pay.json`: the people who are new, changed, like somebody else, or cannot be used. */
 import { columnsNotRead, noPersons, page, radio, section, type Part } from './page.mts';
 import { hasRemark, isNoPerson, likeOthers } from './payment-row.mts';
-import { countPeople, escapeHtml, namesWithNumbers } from './text.mts';
+import { peopleText, escapeHtml, namesWithNumbers } from './text.mts';
 import { itemsOf, type CheckedItem } from './workflow.mts';
 
 const rows = $input.all().map(({ json }) => json);
@@ -29,7 +29,7 @@ const ofNamed = others.filter(({ person }) => named.has(person));
 const payrolls = [...new Set(ofNamed.map((one) => one.payroll))].join(', ');
 const stays: Part =
 	elsewhere.length > 0 &&
-	`<h4>${escapeHtml(`Not changed, and not paid by ${payroll}: ${countPeople(elsewhere)}. They stay with ${payrolls}`)}</h4>`;
+	`<h4>${escapeHtml(`Not changed, and not paid by ${payroll}: ${peopleText(elsewhere)}. They stay with ${payrolls}`)}</h4>`;
 const withoutNew = (row: CheckedItem): CheckedItem => ({
 	...row,
 	remarks: row.remarks?.filter(({ code }) => code !== 'new'),
@@ -37,7 +37,7 @@ const withoutNew = (row: CheckedItem): CheckedItem => ({
 const html = page(
 	error
 		? `<h2>The list cannot be used</h2><p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`
-		: `<h2>${countPeople(fresh)} new, ${changed.length} changed, ${same.length} as before${problems.length > 0 ? `, ${problems.length} cannot be used` : ''}</h2>`,
+		: `<h2>${peopleText(fresh)} new, ${changed.length} changed, ${same.length} as before${problems.length > 0 ? `, ${problems.length} cannot be used` : ''}</h2>`,
 	stays,
 	twice.length > 0 &&
 		`<h2><em>The same person under two numbers? ${namesWithNumbers(twice)}: see below</em></h2>`,
@@ -55,8 +55,8 @@ const html = page(
 );
 
 const steps = [
-	fresh.length > 0 && `Set up ${countPeople(fresh)} for ${payroll}`,
-	changed.length > 0 && `Change ${countPeople(changed)}`,
+	fresh.length > 0 && `Set up ${peopleText(fresh)} for ${payroll}`,
+	changed.length > 0 && `Change ${peopleText(changed)}`,
 ];
 const confirmed = steps.filter(Boolean).join(', ');
 const nothing = 'Change nothing';

@@ -4,19 +4,20 @@ import type { PayrollRun } from './payroll-run.mts';
 import { registered } from './register.mts';
 import { choiceFor, choices, transactionFor } from './settling.mts';
 
-/** The outcomes that the register does not have. */
-const kept: Readonly<Record<string, RegisterRow['outcome']>> = {
+/** The outcomes that the register stores as another one. */
+const storedOutcomes: Readonly<Record<string, RegisterRow['outcome']>> = {
 	alreadyPaid: 'paid',
 	ready: 'notPaid',
 };
-const endOf = ({ outcome }: PaymentRow): RegisterRow['outcome'] => kept[outcome ?? ''] ?? outcome;
+const storedOutcome = ({ outcome }: PaymentRow): RegisterRow['outcome'] =>
+	storedOutcomes[outcome ?? ''] ?? outcome;
 
 const hasCode = ({ code = 'ready' }: PaymentRow, ...codes: string[]): boolean =>
 	codes.includes(code);
 const wasSettled = (row: PaymentRow): boolean => hasCode(row, 'settledPaid', 'settledNotPaid');
 
-/** Whether the node sends it again already, because somebody settled it there, as the answer says. */
-export const isUnusedAsSaid = ({ code, reference }: PaymentRow, { answers }: PayrollRun): boolean =>
+/** Whether the answer *It was not paid* changed nothing in the node, because somebody had settled it there. */
+export const wasFreedBefore = ({ code, reference }: PaymentRow, { answers }: PayrollRun): boolean =>
 	code === 'ready' && choiceFor(answers, reference ?? '') === choices.notPaid;
 
 /** Whether one person said that it was not paid and another one that it was, so the node has it in doubt again. */
@@ -25,16 +26,16 @@ const isContradicted = ({ code, reference }: PaymentRow, { isSettling, answers }
 
 /** The first reason says more than that it is still unknown. */
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
-	row.isAsNow === true || (row.code === 'inDoubt' && hasOutcome('unknown')(old));
+	row.isFromRegister === true || (row.code === 'inDoubt' && hasOutcome('unknown')(old));
 
 function reasonOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterRow['reason'] {
 	if (keepsReason(row, old)) return old.reason;
 	if (isContradicted(row, run))
 		return `${old.settledBy || 'Somebody'} recorded it as not paid, and ${run.answers.user?.email} as paid. Ask the partner service once more`;
-	if (endOf(row) !== 'paid') return whyNot(row);
+	if (storedOutcome(row) !== 'paid') return whyNot(row);
 	const changes = (row.remarks ?? []).filter(({ code }) => code.startsWith('changed'));
-	const isPaidAfterAll = !run.isSettling && hasOutcome('notPaid')(old) && old.settledBy;
-	const first = isPaidAfterAll ? [`First recorded as not paid by ${old.settledBy}`] : [];
+	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';
+	const first = firstSettler ? [`First recorded as not paid by ${firstSettler}`] : [];
 	return [...first, ...changes.map(({ text }) => text)].join(' ');
 }
 
@@ -44,9 +45,9 @@ function reasonOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterR
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
 	if (keepsReason(row, old) || hasOutcome('paid')(old)) return true;
-	if (!run.isSettling) return sureness(old) > sureness({ outcome: endOf(row) });
+	if (!run.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const isChange = wasSettled(row) || hasCode(row, 'paidBefore');
-	return !isChange && !isContradicted(row, run) && !isUnusedAsSaid(row, run);
+	return !isChange && !isContradicted(row, run) && !wasFreedBefore(row, run);
 }
 
 function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterRow['approvedBy'] {
@@ -54,25 +55,32 @@ function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): Registe
 	return run.sent.has(row.line) ? run.answers.user?.email : '';
 }
 
-/** The answer of somebody else stays in the register. */
+/** The value for `settledBy`: undefined keeps the name of somebody else, and empty removes it. */
 function settlerOf(row: PaymentRow, run: PayrollRun): string | undefined {
 	if (row.code === 'paidBefore') return undefined;
 	return run.isSettling && !isContradicted(row, run) ? run.answers.user?.email : '';
 }
 
-/** The row of the register for a result. One without `id` is new, and one with `updatedAt` is not written. */
-function rowFor(result: PaymentRow, run: PayrollRun): RegisterRow {
+/** A row of the register for a result. One without `id` is new. */
+export interface RegisterChange {
+	row: RegisterRow;
+	/** Whether the result changes the register. */
+	isWritten: boolean;
+}
+
+function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 	const { person, purpose, period } = result;
 	const reference = result.reference ?? (person && `${purpose}-${period}-${person}`);
 	const known: RegisterRow = registered(run.register, { reference }) ?? {};
 	const { updatedAt, createdAt, ...old } = known;
-	const [outcome, reason] = [endOf(result), reasonOf(result, old, run)];
-	if (staysAsItIs(result, old, run)) return { ...old, reason: reason || old.reason, updatedAt };
+	const [outcome, reason] = [storedOutcome(result), reasonOf(result, old, run)];
+	if (staysAsItIs(result, old, run))
+		return { row: { ...old, reason: reason || old.reason, updatedAt }, isWritten: false };
 	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = result;
 	const merged = { ...old, ...result };
 	const sentAt = updatedAt && new Date(updatedAt).toISOString();
 	const typed = result.code === 'settledPaid' ? transactionFor(run.answers, reference ?? '') : '';
-	return {
+	const row: RegisterRow = {
 		...old,
 		reference,
 		purpose: merged.purpose,
@@ -93,23 +101,26 @@ function rowFor(result: PaymentRow, run: PayrollRun): RegisterRow {
 		approvedBy: approverOf(result, old, run),
 		settledBy: settlerOf(result, run),
 	};
+	// A row of a list that cannot be read has no reference.
+	return { row, isWritten: Boolean(reference) };
 }
 
-/** The register's row for each result, with its changes. */
-export const registerRows = (run: PayrollRun): RegisterRow[] =>
-	run.results.map((result) => rowFor(result, run));
+export const registerChanges = (run: PayrollRun): RegisterChange[] =>
+	run.results.map((result) => changeFor(result, run));
 
-/** Whether a person has to do something about it. */
-export const isLeft = ({ outcome }: RegisterRow, { isSettling }: PayrollRun): boolean =>
+/** Whether a person has to do something about a payment. */
+export const needsPerson = ({ outcome }: RegisterRow, { isSettling }: PayrollRun): boolean =>
 	!isSettling && (outcome === 'notPaid' || outcome === 'unknown');
 
 /**
- * The rows for the node *What next?*, which sends an item to one output: a row that is written and left is two
- * items. `createdAt` marks those to write, because the node of the table drops this column.
+ * The items for the node *What next?*, which sends an item to one output: a row that is written and needs a person
+ * is two items. `createdAt` marks those to write, because the node of the table drops this column.
  */
-export const itemsForWhatNext = (rows: RegisterRow[], run: PayrollRun) => [
-	...rows
-		.filter(({ reference, updatedAt }) => reference && updatedAt === undefined)
-		.map((row) => ({ ...row, createdAt: true as const })),
-	...rows.filter((row) => isLeft(row, run)).map((row) => ({ ...row, isLeft: true })),
+export const itemsForWhatNext = (changes: RegisterChange[], run: PayrollRun) => [
+	...changes
+		.filter(({ isWritten }) => isWritten)
+		.map(({ row }) => ({ ...row, createdAt: true as const })),
+	...changes
+		.filter(({ row }) => needsPerson(row, run))
+		.map(({ row }) => ({ ...row, isLeft: true })),
 ];

@@ -5,13 +5,13 @@ export const escapeHtml = (value: string | number | null | undefined): string =>
 	String(value ?? '').replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /** The sum of the amounts, such as 4,713.00. */
-export const sum = (rows: PaymentRow[]): string =>
+export const formatSum = (rows: PaymentRow[]): string =>
 	rows
 		.reduce((total, row) => total + amountOf(row), 0)
 		.toFixed(2)
 		.replace(/\B(?=(\d{3})+\.)/g, ',');
 
-export const countPeople = ({ length }: { length: number }): string =>
+export const peopleText = ({ length }: { length: number }): string =>
 	`${length} ${length === 1 ? 'person' : 'people'}`;
 
 /** Names with numbers, for a page. */

@@ -1,6 +1,6 @@
 /** The variables that n8n gives to a Code node, and the items of the other nodes, by the names of the nodes. */
 import type { CheckedRow } from '../../nodes/EtbWallet/list/checkList.ts';
-import type { PaymentRow, Person, RegisterRow } from './payment-row.mts';
+import type { PaymentRow, PeopleRow, RegisterRow } from './payment-row.mts';
 
 /** Somebody who is logged in to n8n. An n8n that does not know the login gives none. */
 export interface User {
@@ -36,7 +36,7 @@ interface ItemsByNode {
 	'What is open': object;
 	'Set up people': { payroll: string };
 	'Which period?': { user?: User; period: string };
-	People: Person;
+	People: PeopleRow;
 	Payments: RegisterRow;
 	'Payments now': RegisterRow;
 }
