@@ -1,4 +1,4 @@
-/** Groups items, in order. It is `Map.groupBy`, which Node.js 20 does not have. */
+/** Groups items, in order. `Map.groupBy` does the same, but the Node.js 20 of older n8n does not have it. */
 export function grouped<Item, Group>(
 	items: readonly Item[],
 	groupOf: (item: Item) => Group,
