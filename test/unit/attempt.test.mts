@@ -64,6 +64,8 @@ describe('a network error', () => {
 		['broken pipe', { code: 'EPIPE', syscall: 'write' }],
 		['timeout', { code: 'ECONNABORTED' }],
 		['no packet in time', { code: 'ETIMEDOUT', syscall: 'read' }],
+		['no host any more', { code: 'EHOSTUNREACH', syscall: 'read' }],
+		['no network any more', { code: 'ENETUNREACH', syscall: 'write' }],
 		['stopped', { code: 'ERR_CANCELED' }],
 		['TLS that broke after its handshake', { code: 'ERR_SSL_BAD_RECORD_TYPE' }],
 		['unheard of', { code: 'E_NEW' }],
