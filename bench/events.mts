@@ -54,8 +54,12 @@ function handWired(secret: { id: string; name: string }): WorkflowFile {
 		'Crypto',
 		'crypto',
 		{
-			...{ action: 'hmac', binaryData: true, binaryPropertyName: 'data' },
-			...{ type: 'SHA256', dataPropertyName: 'hmac', encoding: 'hex' },
+			action: 'hmac',
+			binaryData: true,
+			binaryPropertyName: 'data',
+			type: 'SHA256',
+			dataPropertyName: 'hmac',
+			encoding: 'hex',
 		},
 		{ typeVersion: 2, credentials: { crypto: secret } },
 	);
@@ -115,7 +119,8 @@ const newEvent = (secret: string): Delivery => signed(transfer(`event-${++sent}`
 async function send(url: string, { body, signature: header }: Delivery, status = 200) {
 	const startedAt = performance.now();
 	const response = await fetch(url, {
-		...{ method: 'POST', body },
+		method: 'POST',
+		body,
 		headers: { 'content-type': 'application/json', 'x-webhook-signature': header },
 	});
 	await response.arrayBuffer();

@@ -39,9 +39,19 @@ function known(): number {
 		const person = `E${Math.floor(index / months)}`;
 		return {
 			json: {
-				...{ reference: `salary-${period}-${person}`, period, purpose: 'salary', person, employee },
-				...{ name, phone, askedEtb, amountEtb: askedEtb, outcome: 'paid', txHash: '0xabc' },
-				...{ paidAt: `${period}-25T10:00:00.000Z`, workflow: 'Pay salaries (abc)' },
+				reference: `salary-${period}-${person}`,
+				period,
+				purpose: 'salary',
+				person,
+				employee,
+				name,
+				phone,
+				askedEtb,
+				amountEtb: askedEtb,
+				outcome: 'paid',
+				txHash: '0xabc',
+				paidAt: `${period}-25T10:00:00.000Z`,
+				workflow: 'Pay salaries (abc)',
 				userId: `etbw_${Math.floor(index / months)}`,
 			},
 		};

@@ -69,18 +69,25 @@ async function publish(name: string, pays: NodeFile, executions = 1): Promise<Wa
 /** The HTTP Request node with the service's two fields by expression and the key in a header credential. */
 async function httpRequest(): Promise<NodeFile> {
 	const id = await lab.api.createCredential('Service key', 'httpHeaderAuth', {
-		...{ name: 'Authorization', value: `Bearer ${lab.sandbox.apiKey}` },
+		name: 'Authorization',
+		value: `Bearer ${lab.sandbox.apiKey}`,
 	});
 	const parameters = ['toUserId', 'amountEtb'].map((name) => ({
-		...{ name, value: `={{ $json.${name} }}` },
+		name,
+		value: `={{ $json.${name} }}`,
 	}));
 	return node(
 		PAY,
 		'httpRequest',
 		{
-			...{ method: 'POST', url: `${lab.sandbox.url}/api/v1/partners/disburse` },
-			...{ authentication: 'genericCredentialType', genericAuthType: 'httpHeaderAuth' },
-			...{ sendBody: true, specifyBody: 'keypair', bodyParameters: { parameters }, options: {} },
+			method: 'POST',
+			url: `${lab.sandbox.url}/api/v1/partners/disburse`,
+			authentication: 'genericCredentialType',
+			genericAuthType: 'httpHeaderAuth',
+			sendBody: true,
+			specifyBody: 'keypair',
+			bodyParameters: { parameters },
+			options: {},
 		},
 		{ typeVersion: 4.2, credentials: { httpHeaderAuth: { id, name: 'Service key' } } },
 	);
@@ -154,7 +161,9 @@ async function measureKept(wallets: Record<'ten' | 'fifty', Way>): Promise<strin
 		);
 		for (const { way, recordedIn } of own)
 			cases.push({
-				...{ name: way.name, kept, ms: [] },
+				name: way.name,
+				kept,
+				ms: [],
 				async run() {
 					bench.setRecord(recordedIn, marks);
 					return await run(way, FEW);

@@ -112,7 +112,8 @@ function workflowOf(steps: Step[]): WorkflowFile {
 	const nodes = [
 		trigger,
 		...steps.map(({ name, parameters }) => ({
-			...{ name, parameters },
+			name,
+			parameters,
 			type: 'n8n-nodes-etb-wallet.etbWallet',
 		})),
 	].map((node, index) => ({

@@ -78,8 +78,11 @@ export async function prepareForPerson(
 	const api = new N8nApi(n8n.url);
 	const add = async (loggedIn?: N8nApi): Promise<string[]> =>
 		await addition({
-			...{ folder, print, api: loggedIn },
-			...{ credentialId: state.credentialId, n8nUrl: n8n.url },
+			folder,
+			print,
+			api: loggedIn,
+			credentialId: state.credentialId,
+			n8nUrl: n8n.url,
 		});
 
 	if (await api.needsOwner()) {

@@ -14,7 +14,11 @@ const codeFolder = join(projectFolder, 'examples', 'code');
 function bundled(name: string, module: string): string {
 	const { outputFiles } = buildSync({
 		stdin: { contents: `export { ${name} } from './${module}.mts'`, resolveDir: codeFolder },
-		...{ bundle: true, write: false, format: 'esm', target: 'es2022', charset: 'utf8' },
+		bundle: true,
+		write: false,
+		format: 'esm',
+		target: 'es2022',
+		charset: 'utf8',
 	});
 	const [{ text = '' } = {}] = outputFiles;
 	const exported = `export {\n  ${name}\n};\n`;

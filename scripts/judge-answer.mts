@@ -21,7 +21,9 @@ const { makeAttempt } = compiled('attempt') as typeof attempting;
 const { reasonOfRefusal } = compiled('contradiction') as typeof contradicting;
 
 const payment: RequestTraits = {
-	...{ method: 'POST', answersWith: 'txHash', movesMoney: true },
+	method: 'POST',
+	answersWith: 'txHash',
+	movesMoney: true,
 	body: { toUserId: 'etbw_a', amountEtb: 10 },
 };
 

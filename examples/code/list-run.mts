@@ -48,7 +48,11 @@ export function listRun(run: PayrollRun): ListRun {
 	const ready = ended('ready');
 	const isPaying = sent.size > 0;
 	return {
-		...{ ...run, period, isPaying, isSelfApproved, ready },
+		...run,
+		period,
+		isPaying,
+		isSelfApproved,
+		ready,
 		uploadedBy: upload?.user,
 		filename: upload?.list?.filename ?? '',
 		purpose: first.purpose ?? upload?.purpose ?? '',

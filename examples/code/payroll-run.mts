@@ -29,7 +29,9 @@ export function readRun(): PayrollRun | undefined {
 	const sent = new Set(paying.filter(({ mode }) => mode !== 'dryRun').map(({ line }) => line));
 	const settled = paying.filter(({ reference }) => reference);
 	return {
-		...{ isSettling, register, sent },
+		isSettling,
+		register,
+		sent,
 		answers: itemsOf(() => $('Ask')).at(-1) ?? {},
 		results: isSettling ? settled : resultsOfList(register, sent),
 	};

@@ -52,8 +52,11 @@ export function payrollWorkflow(
 ): WorkflowFile {
 	const rows = { mode: 'raw', jsonOutput: JSON.stringify({ people }, null, 2), options: {} };
 	const payment = {
-		...{ resource: 'disbursement', operation: 'create', reference: '={{ $json.payment }}' },
-		...{ toUserId: '={{ $json.userId }}', amountEtb: '={{ $json.salary }}' },
+		resource: 'disbursement',
+		operation: 'create',
+		reference: '={{ $json.payment }}',
+		toUserId: '={{ $json.userId }}',
+		amountEtb: '={{ $json.salary }}',
 		options: { checkBalance: true, ...options },
 	};
 	return workflow('Payroll', [
@@ -69,7 +72,8 @@ export function payrollWorkflow(
 export const eventsWorkflow = (name: string, parameters: Parameters): WorkflowFile =>
 	workflow(name, [
 		shown(TRIGGER_NAME, 'n8n-nodes-etb-wallet.etbWalletTrigger', parameters, {
-			...{ typeVersion: 2, webhookId: `pictures-${idOf(name)}` },
+			typeVersion: 2,
+			webhookId: `pictures-${idOf(name)}`,
 		}),
 		node('What happened', 'noOp'),
 	]);

@@ -169,7 +169,9 @@ describe('bank fields', () => {
 		await runNode({
 			credential: credentialFor(sandbox),
 			parameters: {
-				...{ resource: 'payoutDestination', operation: 'set', type: 'bank' },
+				resource: 'payoutDestination',
+				operation: 'set',
+				type: 'bank',
 				bankFields: { field },
 			},
 		});
@@ -218,7 +220,9 @@ describe('a credential that cannot be used', () => {
 			expect(stopped.error?.message.startsWith(message)).toBe(true);
 			expect(stopped.error?.description).toMatch(remedy);
 			const continued = await runNode({
-				...{ credential, parameters, items: [{ row: 1 }, { row: 2 }] },
+				credential,
+				parameters,
+				items: [{ row: 1 }, { row: 2 }],
 				onError: 'continueErrorOutput',
 			});
 			const error = { code: 'settings', message: expect.stringContaining(message) as unknown };
@@ -238,7 +242,9 @@ test('an operation that there is not fails each item alike', async () => {
 	const parameters = { resource: 'disbursement', operation: 'pay', toUserId: 'x', amountEtb: 1 };
 	// It has no schema.
 	const { errorOutput } = await executeNode({
-		...{ credential: credentialFor(sandbox), parameters, items: [{}, {}] },
+		credential: credentialFor(sandbox),
+		parameters,
+		items: [{}, {}],
 		onError: 'continueErrorOutput',
 	});
 	const error = { code: 'settings', message: 'There is no operation pay of disbursement' };

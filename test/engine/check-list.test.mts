@@ -27,7 +27,10 @@ async function checkList(
 	return await runNode({
 		credential: credentialFor(sandbox),
 		parameters: {
-			...{ resource: 'disbursement', operation: 'checkList', purpose: 'salary', payDay },
+			resource: 'disbursement',
+			operation: 'checkList',
+			purpose: 'salary',
+			payDay,
 			...fields,
 		},
 		items,
@@ -41,7 +44,10 @@ test('makes payments of the rows, in order, each paired with its row, and asks n
 	expect(output).toEqual([
 		{
 			json: expect.objectContaining({
-				...{ status: 'ready', toUserId: 'etbw_1', amountEtb: 12_400, reference },
+				status: 'ready',
+				toUserId: 'etbw_1',
+				amountEtb: 12_400,
+				reference,
 				otherColumns: { Department: 'Sales' },
 			}) as unknown,
 			pairedItem: { item: 0 },
@@ -101,8 +107,11 @@ test.each<[INodeParameters, IDataObject, IDataObject[]]>([
 test('what it refuses cannot be paid, and the others are', async () => {
 	const behind = {
 		parameters: {
-			...{ resource: 'disbursement', operation: 'create', reference: '={{ $json.reference }}' },
-			...{ toUserId: '={{ $json.toUserId }}', amountEtb: '={{ $json.amountEtb }}' },
+			resource: 'disbursement',
+			operation: 'create',
+			reference: '={{ $json.reference }}',
+			toUserId: '={{ $json.toUserId }}',
+			amountEtb: '={{ $json.amountEtb }}',
 		},
 		onError: 'continueRegularOutput' as const,
 	};

@@ -38,8 +38,13 @@ describe('an item that was paid', () => {
 		const [first] = sandbox.books.disbursements();
 		expect(output[0]).toEqual({
 			json: {
-				...{ outcome: 'paid', code: 'paid', reference: 'pay-u0', toUserId: 'etbw_u0' },
-				...{ amountEtb: 10, txHash: first?.txHash, success: true },
+				outcome: 'paid',
+				code: 'paid',
+				reference: 'pay-u0',
+				toUserId: 'etbw_u0',
+				amountEtb: 10,
+				txHash: first?.txHash,
+				success: true,
 				paidAt: expect.stringMatching(/^\d{4}-.*Z$/) as unknown,
 			},
 			pairedItem: { item: 0 },
@@ -104,8 +109,12 @@ describe('own fields', () => {
 		// An answer with an error, another user, no amount or a state that is open is not believed.
 		const believed = { error: undefined, toUserId: undefined, amountEtb: undefined };
 		const body = JSON.stringify({
-			...{ ...foreign, ...believed },
-			...{ outcome: 'done', code: 'ok', txHash: '0x1', bank: 'b' },
+			...foreign,
+			...believed,
+			outcome: 'done',
+			code: 'ok',
+			txHash: '0x1',
+			bank: 'b',
 		});
 		const answer = `{"success":true,"__proto__":{"mode":"x"},"data":${body}}`;
 		failFor(['a'], reply(200, answer, 'before-answer'));
@@ -114,8 +123,14 @@ describe('own fields', () => {
 		const { json = {} } = output[0] ?? {};
 		expect(Object.getPrototypeOf(json)).toBe(Object.prototype);
 		expect(json).toEqual({
-			...{ outcome: 'paid', code: 'paid', reference: 'pay-a', toUserId: 'etbw_a', amountEtb: 10 },
-			...{ success: true, txHash: '0x1', bank: 'b' },
+			outcome: 'paid',
+			code: 'paid',
+			reference: 'pay-a',
+			toUserId: 'etbw_a',
+			amountEtb: 10,
+			success: true,
+			txHash: '0x1',
+			bank: 'b',
 			paidAt: expect.stringMatching(/Z$/) as unknown,
 		});
 	});
@@ -436,7 +451,9 @@ describe('a run that stops', () => {
 
 	test('makes a short error, whatever it is about', async () => {
 		const items = Array.from({ length: 50_000 }, (_, index) => ({
-			...{ toUserId: 'u', amountEtb: 10, reference: `r${index}` },
+			toUserId: 'u',
+			amountEtb: 10,
+			reference: `r${index}`,
 		}));
 		const bad = items.map((item) => ({ ...item, toUserId: '' }));
 		const name = 'x'.repeat(100_000);

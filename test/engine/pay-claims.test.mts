@@ -231,7 +231,10 @@ test('a claim is still used after thousands of others', async () => {
 	const [first = { claim: '' }] = handedOut(['a']);
 	expect(codesOf(await pay([first]))).toEqual(['paid']);
 	const others = Array.from({ length: 3_000 }, (_, index) => ({
-		...{ ...first, claim: randomUUID(), reference: `other-${index}`, toUserId: '' },
+		...first,
+		claim: randomUUID(),
+		reference: `other-${index}`,
+		toUserId: '',
 	}));
 	await pay(others);
 	expect(codesOf(await pay([first]))).toEqual(['claimUsed']);

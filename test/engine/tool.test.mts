@@ -75,8 +75,11 @@ async function callIn(
 		...plainNode('Pay', 'n8n-nodes-etb-wallet.etbWalletTool'),
 		id: `tool-${++runs}`,
 		parameters: {
-			...{ resource: 'disbursement', operation: 'create', options: {} },
-			...{ reference: '=pay-{{ $execution.id }}', ...parameters },
+			resource: 'disbursement',
+			operation: 'create',
+			options: {},
+			reference: '=pay-{{ $execution.id }}',
+			...parameters,
 		},
 		credentials: { etbWalletApi: { id: '1', name: 'ETB Wallet account' } },
 	};

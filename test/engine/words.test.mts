@@ -50,7 +50,11 @@ test('a payment that was refused says that nobody was paid', async () => {
 		{
 			...item,
 			error: {
-				...{ outcome: 'notPaid', code: 'refused', httpCode: '422', ...item, message },
+				outcome: 'notPaid',
+				code: 'refused',
+				httpCode: '422',
+				...item,
+				message,
 				remedy: 'Check the treasury balance, the amount and the user ID.',
 			},
 		},

@@ -147,7 +147,11 @@ function contextOf(
 				typeof getSignal === 'function' ? Reflect.apply(getSignal, this, []) : undefined;
 			return await outside.books.request(
 				{
-					...{ process, run: number, name, random, timeout: run.timeout },
+					process,
+					run: number,
+					name,
+					random,
+					timeout: run.timeout,
 					grounds: (toUserId) => outside.grounds(toUserId),
 					signal: own instanceof AbortSignal ? own : undefined,
 				},

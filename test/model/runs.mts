@@ -74,7 +74,11 @@ export function playRun(world: World, run: RunFacts): void {
 				controller.abort();
 			});
 		const nodeRun: NodeRun = {
-			...{ ...plan, number, name, process, nodeId: `pay-${plan.node}` },
+			...plan,
+			number,
+			name,
+			process,
+			nodeId: `pay-${plan.node}`,
 			parameters: parametersOf(plan, payees, statements),
 			items: payees.map((payee, item) => itemOf(payee, statements[item])),
 			signal: controller.signal,

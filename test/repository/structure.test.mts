@@ -40,7 +40,9 @@ const offered = action.properties
 			.filter(({ name }) => name === 'operation')
 			.flatMap(choices)
 			.map((operation) => ({
-				...{ resource, operation, title: `${resource.name} → ${operation.name}` },
+				resource,
+				operation,
+				title: `${resource.name} → ${operation.name}`,
 				fields: shownFor(shown, 'operation', operation),
 			}));
 	});

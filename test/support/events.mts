@@ -18,7 +18,8 @@ export const eventWorkflow = (
 ): WorkflowFile =>
 	workflow(`Received ${++created}`, [
 		node(TRIGGER, 'n8n-nodes-etb-wallet.etbWalletTrigger', parameters, {
-			...{ typeVersion: 2, webhookId: randomUUID() },
+			typeVersion: 2,
+			webhookId: randomUUID(),
 		}),
 		...behind.map((each): NodeFile => ({ id: randomUUID(), position: [0, 0], ...each })),
 	]);

@@ -11,11 +11,15 @@ export function listWorkflow(name: string, content: Buffer, fields: object): Wor
 	const binary = { data: content.toString('base64'), fileName: name, mimeType: 'text/plain' };
 	const item = { json: { period: '' }, binary: { list: binary } };
 	const reading = {
-		...{ operation: 'xlsx', binaryPropertyName: 'list' },
+		operation: 'xlsx',
+		binaryPropertyName: 'list',
 		options: { headerRow: false, rawData: true, range: 'A1:CW5001' },
 	};
 	const checking = {
-		...{ resource: 'disbursement', operation: 'checkList', purpose: 'salary', payDay: 1 },
+		resource: 'disbursement',
+		operation: 'checkList',
+		purpose: 'salary',
+		payDay: 1,
 		// The lists name no wallet.
 		setsUpPeople: true,
 		...fields,

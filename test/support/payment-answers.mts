@@ -13,7 +13,8 @@ const shown = { success: true, amountEtb: 10, txHash: '0x1' };
 
 const answers = (status: number, meaning: Meaning, ...bodies: unknown[]): PaymentAnswer[] =>
 	bodies.map((body) => ({
-		...{ status, meaning },
+		status,
+		meaning,
 		body: typeof body === 'string' ? body : JSON.stringify(body),
 	}));
 

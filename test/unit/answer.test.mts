@@ -71,7 +71,10 @@ describe('the fields of a success body', () => {
 
 describe('a long hostile answer takes linear time', () => {
 	const pay: ServiceRequest = {
-		...{ method: 'POST', path: '/x', answersWith: 'txHash', movesMoney: true },
+		method: 'POST',
+		path: '/x',
+		answersWith: 'txHash',
+		movesMoney: true,
 		body: { toUserId: 'etbw_a', amountEtb: 10 },
 	};
 	const half = 2 ** 19;
@@ -97,7 +100,10 @@ describe('a long hostile answer takes linear time', () => {
 describe('a setting', () => {
 	const url = 'https://n8n.example.com/webhook/failed-and-pending';
 	const set: ServiceRequest = {
-		...{ method: 'PUT', path: '/x', body: { webhookUrl: url }, defaultOutput: {} },
+		method: 'PUT',
+		path: '/x',
+		body: { webhookUrl: url },
+		defaultOutput: {},
 	};
 	const verdictOn = (status: number, text: string): Judgement['verdict'] =>
 		judge(set, answered(text, status)).verdict;
@@ -148,7 +154,10 @@ test.each([
 
 describe('a payment', () => {
 	const asked: ServiceRequest = {
-		...{ method: 'POST', path: '/x', answersWith: 'txHash', movesMoney: true },
+		method: 'POST',
+		path: '/x',
+		answersWith: 'txHash',
+		movesMoney: true,
 		body: { toUserId: 'etbw_a', amountEtb: 10 },
 	};
 	type Verdict = Judgement['verdict'];

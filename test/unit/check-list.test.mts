@@ -52,9 +52,15 @@ describe('a row', () => {
 		const [item] = checkList(
 			[
 				{
-					...{ 'Employee ': ' E-0701 ', NAME: 'Tsion  Abate', 'Amount (ETB)': '12,400.50' },
-					...{ 'User ID': 'etbw_1', 'E-mail': 'T@b.et', Phone: '‪+251911000701‬' },
-					...{ Department: 'Sales', Level: 5, empty: ' ' },
+					'Employee ': ' E-0701 ',
+					NAME: 'Tsion  Abate',
+					'Amount (ETB)': '12,400.50',
+					'User ID': 'etbw_1',
+					'E-mail': 'T@b.et',
+					Phone: '‪+251911000701‬',
+					Department: 'Sales',
+					Level: 5,
+					empty: ' ',
 				},
 			],
 			settings,
@@ -62,11 +68,22 @@ describe('a row', () => {
 		expect(item).toEqual({
 			itemIndex: 0,
 			row: {
-				...{ status: 'ready', line: 1, employee: 'E-0701', person: 'E0701', name: 'Tsion Abate' },
-				...{ toUserId: 'etbw_1', email: 'T@b.et', phone: '‪+251911000701‬' },
-				...{ period: '2026-10', purpose: 'salary', problem: '', remarks: [] },
-				...{ amountEtb: 12_400.5, reference: 'salary-2026-10-E0701' },
-				...{ otherColumns: { Department: 'Sales', Level: 5 }, notRead: ['Department', 'Level'] },
+				status: 'ready',
+				line: 1,
+				employee: 'E-0701',
+				person: 'E0701',
+				name: 'Tsion Abate',
+				toUserId: 'etbw_1',
+				email: 'T@b.et',
+				phone: '‪+251911000701‬',
+				period: '2026-10',
+				purpose: 'salary',
+				problem: '',
+				remarks: [],
+				amountEtb: 12_400.5,
+				reference: 'salary-2026-10-E0701',
+				otherColumns: { Department: 'Sales', Level: 5 },
+				notRead: ['Department', 'Level'],
 			},
 		});
 	});
@@ -315,7 +332,10 @@ describe('a list', () => {
 		return csv((order === 'le' ? bytes : bytes.swap16()).toString('latin1'));
 	};
 	const ofPeriod = (period: unknown): Fields => ({
-		...{ employee: 'E-1', name: 'A', amountEtb: 5, period },
+		employee: 'E-1',
+		name: 'A',
+		amountEtb: 5,
+		period,
 	});
 	const ofPeriods = (periods: unknown[], refusal: RegExp): typeof whole =>
 		Object.fromEntries(
@@ -430,7 +450,10 @@ describe('a list', () => {
 
 	test('of two sheets, whose rows have the same numbers, names who is in both', () => {
 		const rows = ['E-1', 'E 1', 'E-2'].map((employee, index) => ({
-			...{ row_number: index < 2 ? 2 : 3, employee, name: 'A', amountEtb: index + 5 },
+			row_number: index < 2 ? 2 : 3,
+			employee,
+			name: 'A',
+			amountEtb: index + 5,
 		}));
 		const told = check(rows).map(({ problem }) => /row 2 \(A\)/.exec(problem)?.[0]);
 		expect(told).toEqual(['row 2 (A)', 'row 2 (A)', undefined]);
@@ -458,8 +481,13 @@ describe('the headings of one’s own', () => {
 	test('are written once; a column with a standard name is then another one, and problems speak of them', () => {
 		const [row, spoiled] = own([...letterhead, person, [2, '12-Jan', '', '', 9000, 'x']]);
 		expect(row).toMatchObject({
-			...{ line: 5, person: 'TT001', name: 'Abebe', amountEtb: 7297.12, problem: '' },
-			...{ phone: '0911000001', notRead: ['No.', 'Gross', 'name'] },
+			line: 5,
+			person: 'TT001',
+			name: 'Abebe',
+			amountEtb: 7297.12,
+			problem: '',
+			phone: '0911000001',
+			notRead: ['No.', 'Gross', 'name'],
 		});
 		expect(spoiled?.problem).toMatch(/Staff No is "12-Jan".*Full name is empty.*Net to pay is "x"/);
 	});
@@ -600,7 +628,9 @@ describe('whatever is in a list', () => {
 		fc.assert(
 			fc.property(cents, written, (amounts, write) => {
 				const rows = amounts.map((each, index) => ({
-					...{ employee: index + 45_900, name: 'Abebe', amountEtb: write(each / 100) },
+					employee: index + 45_900,
+					name: 'Abebe',
+					amountEtb: write(each / 100),
 				}));
 				const sum = amounts.reduce((total, each) => total + each, 0) / 100;
 				const manager = { employee: 'M', name: 'Sara', amountEtb: sum };
@@ -614,7 +644,9 @@ describe('whatever is in a list', () => {
 describe('the period', () => {
 	test('that is due lasts from each pay day to the next one, in Addis Ababa, without a gap', () => {
 		const days = fc.date({
-			...{ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true },
+			min: new Date('2020-01-01'),
+			max: new Date('2040-01-01'),
+			noInvalidDate: true,
 		});
 		const turns = ['2026-10-24T20:59:59Z', '2026-10-24T21:00:00Z', '2027-01-01T00:00:00Z'];
 		fc.assert(

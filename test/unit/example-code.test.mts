@@ -38,14 +38,22 @@ function pageAndRows(example: string, runs: Record<string, Rows[]>, runIndex = 0
 	};
 	const nodeTypes = { getByName: noType, getByNameAndVersion: noType, getKnownTypes: noType };
 	const workflow = new Workflow({
-		...{ id: 'own', name: 'Salaries', active: true, nodes: [], connections: {}, nodeTypes },
+		id: 'own',
+		name: 'Salaries',
+		active: true,
+		nodes: [],
+		connections: {},
+		nodeTypes,
 	});
 	workflow.setNodes(nodes);
 	const runData: IRunData = Object.fromEntries(
 		Object.entries(runs).map(([node, all]) => [
 			node,
 			all.map((rows, executionIndex) => ({
-				...{ startTime: 0, executionTime: 0, executionIndex, source: [] },
+				startTime: 0,
+				executionTime: 0,
+				executionIndex,
+				source: [],
 				data: { main: [z.array(Item).parse(rows.map((json) => ({ json })))] },
 			})),
 		]),
@@ -65,7 +73,9 @@ function pageAndRows(example: string, runs: Record<string, Rows[]>, runIndex = 0
 
 const [period, purpose] = ['2026-10', 'salary'];
 const people = [1, 2, 3].map((number) => ({
-	...{ employee: `E-${number}`, name: `Person ${number}`, userId: `w${number}` },
+	employee: `E-${number}`,
+	name: `Person ${number}`,
+	userId: `w${number}`,
 	amountEtb: 1000 * number,
 }));
 /** The rows of *Check List*, and those of its dry run, which are ready. */
@@ -79,10 +89,18 @@ function check(payments?: Rows, more: Partial<Parameters<typeof checkList>[1]> =
 const referenceOf = (number: number): string => `${purpose}-${period}-E${number}`;
 /** A row of the register. */
 const registered = (number: number, outcome: string, more: object = {}) => ({
-	...{ id: number, reference: referenceOf(number), period, purpose, person: `E${number}` },
-	...{ name: `Person ${number}`, askedEtb: 1000 * number, outcome, userId: `w${number}` },
+	id: number,
+	reference: referenceOf(number),
+	period,
+	purpose,
+	person: `E${number}`,
+	name: `Person ${number}`,
+	askedEtb: 1000 * number,
+	outcome,
+	userId: `w${number}`,
 	...(outcome === 'paid' && { amountEtb: 1000 * number, paidAt: '2026-10-25T08:00:00Z' }),
-	...{ workflow: 'Other (other)', updatedAt: '2026-10-25T08:00:00Z' },
+	workflow: 'Other (other)',
+	updatedAt: '2026-10-25T08:00:00Z',
 	...more,
 });
 const user = (id: string) => ({ id, firstName: id, lastName: 'X', email: `${id}@example.com` });
@@ -114,8 +132,13 @@ describe('the register after a payroll', () => {
 		expect(one && `${one['id'] ? 'changed' : 'new'} ${String(one['outcome'])}`).toBe(written);
 		if (one)
 			expect(one).toMatchObject({
-				...{ reference: referenceOf(1), purpose, period, person: 'E1', askedEtb: 1000 },
-				...{ workflow: 'Salaries (own)', reason: ends === 'paid' ? '' : 'Refused' },
+				reference: referenceOf(1),
+				purpose,
+				period,
+				person: 'E1',
+				askedEtb: 1000,
+				workflow: 'Salaries (own)',
+				reason: ends === 'paid' ? '' : 'Refused',
 				...(ends === 'paid' && { amountEtb: 1000, txHash: '0x1' }),
 			});
 		expect(rows.some((each) => each['isLeft'] === true)).toBe(isLeft);
@@ -177,7 +200,9 @@ describe('the register after a payroll', () => {
 		const ended = codes.map((code, index) => ({
 			outcome:
 				{ settledNotPaid: 'ready', ready: 'ready', notSettled: 'unknown' }[code] ?? 'alreadyPaid',
-			...{ code, mode: 'settle', reference: referenceOf(index + 1) },
+			code,
+			mode: 'settle',
+			reference: referenceOf(index + 1),
 		}));
 		const said = codes.flatMap(
 			(_, index): Array<[string, string]> => [
@@ -221,7 +246,9 @@ describe('an answer about a payment that another page recorded as paid', () => {
 		const [shown] = pageAndRows(
 			'payroll-from-a-file.json',
 			{
-				...{ 'What is open': [[{}]], Payments: [open], 'Payments now': [now] },
+				'What is open': [[{}]],
+				Payments: [open],
+				'Payments now': [now],
 				Ask: [[{ ...answered, user: user('second') }]],
 				'Pay salaries': [
 					[
@@ -287,8 +314,11 @@ describe('the page of a list', () => {
 	const runs = (payments: Rows, more: Record<string, Rows[]> = {}) => {
 		const { rows, ready } = check(payments);
 		return {
-			...{ 'Upload a list': [[upload]], 'Check List': [rows], 'Pay salaries': [ready] },
-			...{ Payments: [payments], ...more },
+			'Upload a list': [[upload]],
+			'Check List': [rows],
+			'Pay salaries': [ready],
+			Payments: [payments],
+			...more,
 		};
 	};
 	const Page = z.object({
@@ -367,7 +397,9 @@ describe('the page of a list', () => {
 		const remarks = ['sameName', 'samePhone'].map((code) => ({ code, text: `${code}: E1` }));
 		const doubted = ready.map((row, index) => (index < 2 ? { ...row, remarks } : row));
 		const { page, choices } = pageOf({
-			...{ 'Upload a list': [[upload]], 'Check List': [rows], 'Pay salaries': [doubted] },
+			'Upload a list': [[upload]],
+			'Check List': [rows],
+			'Pay salaries': [doubted],
 			Payments: [[]],
 		});
 		expect(headline(page)).toMatch(
@@ -384,8 +416,11 @@ describe('the page of a list', () => {
 		const { rows, ready } = check(payments);
 		const People = [[{ person: 'E2', amountEtb: 4000, payroll: 'file' }]];
 		const { page, choices } = pageOf({
-			...{ 'Upload a list': [[upload]], 'Check List': [rows], 'Pay salaries': [ready] },
-			...{ Payments: [payments], People },
+			'Upload a list': [[upload]],
+			'Check List': [rows],
+			'Pay salaries': [ready],
+			Payments: [payments],
+			People,
 		});
 		expect(headline(page)).toContain('Very different from before: Person 2 (E-2).');
 		expect(choices[0]).toBe('Decline: pay nobody');
@@ -396,7 +431,9 @@ describe('the page of a list', () => {
 		const { rows, ready } = check(payments);
 		const refused = { outcome: 'notPaid', code: 'aboveMaximum', message: 'Too much' };
 		const { page } = pageOf({
-			...{ 'Upload a list': [[upload]], 'Check List': [rows], Payments: [payments] },
+			'Upload a list': [[upload]],
+			'Check List': [rows],
+			Payments: [payments],
 			'Pay salaries': [ready.map((row, index) => (index === 0 ? { ...row, ...refused } : row))],
 		});
 		expect(page).toMatch(/Will not be paid: 1 person.*Too much.*900 ETB last time/);
@@ -417,7 +454,9 @@ describe('the page of a list', () => {
 		const unknown = rows.filter(({ status }) => status === 'ready');
 		expect(unknown).toHaveLength(1);
 		const shown = pageOf({
-			...{ 'Upload a list': [[upload]], 'Check List': [rows], Payments: [open] },
+			'Upload a list': [[upload]],
+			'Check List': [rows],
+			Payments: [open],
 			'Pay salaries': [unknown.map((row) => ({ ...row, mode: 'dryRun', outcome: 'unknown' }))],
 		});
 		expect(shown.page).not.toContain('is due.');
@@ -425,7 +464,8 @@ describe('the page of a list', () => {
 			const { ready } = check([]);
 			return pageOf(
 				runs([], {
-					...{ Ask: [[{ decision: 'Approve: pay', user: user('second') }]], 'Payments now': [[]] },
+					Ask: [[{ decision: 'Approve: pay', user: user('second') }]],
+					'Payments now': [[]],
 					'Pay salaries': [ready, ready.map((row) => ({ ...row, mode: 'pay', outcome }))],
 				}),
 				1,
@@ -459,7 +499,8 @@ describe('the page of a list', () => {
 		const People = [
 			[...people, { name: 'Forgotten' }].map((row, at) => ({
 				...row,
-				...{ person: `E${at + 1}`, payroll: 'file' },
+				person: `E${at + 1}`,
+				payroll: 'file',
 			})),
 		];
 		expect(pageOf(runs([], { People })).page).toMatch(
@@ -482,7 +523,9 @@ describe('the page of a list', () => {
 		const { rows, ready } = check([row], { purpose: 'correction' });
 		const { page } = pageOf({
 			'Upload a list': [[{ ...upload, purpose: 'correction' }]],
-			...{ 'Check List': [rows], 'Pay salaries': [ready], Payments: [[row]] },
+			'Check List': [rows],
+			'Pay salaries': [ready],
+			Payments: [[row]],
 		});
 		expect(page).toContain('Paid for 2026-10 before: 10,000.00 ETB');
 	});

@@ -178,7 +178,9 @@ describe('a remark', () => {
 		const amounts = (last: number): boolean[] =>
 			check(
 				[4500, 5500, last].map((amountEtb, index) => ({
-					...{ employee: `E-${index}`, name: 'Abebe', amountEtb },
+					employee: `E-${index}`,
+					name: 'Abebe',
+					amountEtb,
 				})),
 			).map((row) => codesOf(row).includes('sumOfOthers'));
 		const two = [1, 2].map((index) => ({ ...abebe, employee: `E-${index}`, name: `A${index}` }));
@@ -208,7 +210,10 @@ describe('a remark', () => {
 	test('and a problem name the first three others', () => {
 		const rows = check(
 			Array.from({ length: 20_000 }, (_, index) => ({
-				...{ employee: `E-${index + 1}`, name: 'Abebe', amountEtb: 5 + index / 100, userId: 'w' },
+				employee: `E-${index + 1}`,
+				name: 'Abebe',
+				amountEtb: 5 + index / 100,
+				userId: 'w',
 			})),
 		);
 		for (const [at, named] of Object.entries({ 0: [2, 3, 4], 2: [1, 2, 4], 19_999: [1, 2, 3] })) {
@@ -225,7 +230,10 @@ describe('a remark', () => {
 		const phone = '0911000824';
 		const earlier = { employee: 'E-824', name: 'Lulit Tadesse', phone, userId: 'etbw_1' };
 		const renamed = {
-			...{ ...earlier, employee: 'HR-0924', phone: '+251911000824', userId: '' },
+			...earlier,
+			employee: 'HR-0924',
+			phone: '+251911000824',
+			userId: '',
 			// A doubled letter counts once.
 			name: 'Lulit Tadese',
 		};
@@ -297,16 +305,31 @@ describe('with Known People', () => {
 
 describe('with Known Payments', () => {
 	const paid = (more: Fields = {}): Fields => ({
-		...{ reference: 'salary-2026-10-E1', period: '2026-10', purpose: 'salary', person: 'E1' },
-		...{ name: 'Abebe Kebede', phone: '0911000001', userId: 'w1', amountEtb: 5000 },
-		...{ outcome: 'paid', paidAt: '2026-10-25T10:00:00.000Z', txHash: '0x1', workflow: 'Pay (w)' },
+		reference: 'salary-2026-10-E1',
+		period: '2026-10',
+		purpose: 'salary',
+		person: 'E1',
+		name: 'Abebe Kebede',
+		phone: '0911000001',
+		userId: 'w1',
+		amountEtb: 5000,
+		outcome: 'paid',
+		paidAt: '2026-10-25T10:00:00.000Z',
+		txHash: '0x1',
+		workflow: 'Pay (w)',
 		...more,
 	});
 	const thisMonth = { reference: 'Salary-2026-11-e1', period: '2026-11' };
 	const row = { ...abebe, userId: 'w1' };
 	const shown = {
-		...{ period: '2026-10', amountEtb: 5000, name: 'Abebe Kebede', phone: '0911000001' },
-		...{ toUserId: 'w1', paidAt: '2026-10-25T10:00:00.000Z', txHash: '0x1', workflow: 'Pay (w)' },
+		period: '2026-10',
+		amountEtb: 5000,
+		name: 'Abebe Kebede',
+		phone: '0911000001',
+		toUserId: 'w1',
+		paidAt: '2026-10-25T10:00:00.000Z',
+		txHash: '0x1',
+		workflow: 'Pay (w)',
 	};
 	const paidAt = now.toISOString();
 	const against = (payments: Fields[], more: Fields = {}, of: Partial<ListSettings> = {}) => {

@@ -88,7 +88,9 @@ function listOf(pick: Pick) {
 	const own = pick(...headingSets);
 	const count = 1 + pick(...upTo(12));
 	const members: Member[] = numbered(pick, count).map((number, index) => ({
-		...{ number, name: pick(...names), wallet: `etbw_${index}` },
+		number,
+		name: pick(...names),
+		wallet: `etbw_${index}`,
 		net: (1 + pick(...upTo(999)) * 5_003 + index) / 100,
 		gross: 60_000 + index,
 	}));
@@ -108,8 +110,12 @@ function listOf(pick: Pick) {
 		if (pick(...upTo(10)) === 0) sheet.push(rowOf({ 'No.': 'Finance department' }));
 		member.line = sheet.push(
 			rowOf({
-				...{ 'No.': index + 1, gross: member.gross, tax: member.gross - member.net, remark: 'ok' },
-				...{ employee: writtenNumber(pick, member.number), name: member.name },
+				'No.': index + 1,
+				gross: member.gross,
+				tax: member.gross - member.net,
+				remark: 'ok',
+				employee: writtenNumber(pick, member.number),
+				name: member.name,
 				amountEtb: writtenAmount(pick, member.net),
 				phone: pick<unknown>('', '0911000701', '+251711000701', 911_000_702, '-'),
 			}),
@@ -135,12 +141,17 @@ test('nobody gets another amount than that of the named column, nor another wall
 		fc.property(fc.nat(), fc.boolean(), (seed, hasTable) => {
 			const { sheet, own, members, all } = listOf(pickFrom(seed));
 			const table = members.map(({ number, name, wallet }) => ({
-				...{ employee: number, name, userId: wallet },
+				employee: number,
+				name,
+				userId: wallet,
 			}));
 			const rows = checkList(
 				sheet.map((row) => ({ row })),
 				{
-					...{ purpose: 'salary', period: '2026-11', now, columns: own },
+					purpose: 'salary',
+					period: '2026-11',
+					now,
+					columns: own,
 					...(hasTable ? { people: table } : { setsUpPeople: true }),
 				},
 			).map(({ row }) => row);

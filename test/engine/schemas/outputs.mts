@@ -50,7 +50,10 @@ const settling = (named: { wasPaid?: string; wasNotPaid?: string }): Run => {
 /** The claims of the pay gate. */
 const handedOut = (notAfter: string, more: Partial<NodeRun> = {}): Run => ({
 	...run('disbursement', 'payClaims', {
-		...{ toUserId: userId, amountEtb: '12.5', claim: randomUUID(), notAfter },
+		toUserId: userId,
+		amountEtb: '12.5',
+		claim: randomUUID(),
+		notAfter,
 		execution: '={{ $workflow.id }}/{{ $execution.id }}',
 	}),
 	items: [{ reference: 'pay-a' }],
@@ -63,7 +66,10 @@ const thisMonth = new Date(Date.now() + 3 * 60 * 60 * 1000)
 
 /** As the register has it. */
 const paidPayment = (person: number, period: string): IDataObject => ({
-	...{ reference: `salary-${period}-E${person}`, outcome: 'paid', amountEtb: 1, name: 'Abebe' },
+	reference: `salary-${period}-E${person}`,
+	outcome: 'paid',
+	amountEtb: 1,
+	name: 'Abebe',
 	paidAt: `${period}-01T00:00:00Z`,
 });
 
@@ -109,11 +115,14 @@ const runs: Run[] = [
 	{ ...settling({}), onError: 'continueRegularOutput' },
 	{
 		...run('disbursement', 'checkList', {
-			...{ purpose: 'salary', payDay: 1 },
+			purpose: 'salary',
+			payDay: 1,
 			knownPayments: `={{ ${JSON.stringify([paidPayment(1, '2020-01'), paidPayment(2, thisMonth)])} }}`,
 		}),
 		items: ['1', '1', 'x', '', '1.2345'].map((amountEtb, index) => ({
-			...{ employee: amountEtb && `E-${index + 1}`, name: 'Abebe', amountEtb },
+			employee: amountEtb && `E-${index + 1}`,
+			name: 'Abebe',
+			amountEtb,
 			userId: `${userId}-${index}`,
 		})),
 	},

@@ -70,7 +70,10 @@ test('an unknown one that was paid and one that was not are settled on a phone, 
 	const phone = browser.page;
 	const already = paid().length;
 	const people = ['Abebe', 'Almaz', 'Dawit'].map((name, index) => ({
-		...{ employee: `P-${index}`, person: `P${index}`, name, payroll: 'file' },
+		employee: `P-${index}`,
+		person: `P${index}`,
+		name,
+		payroll: 'file',
 		userId: lab.sandbox.books.addUser({ externalId: name }).id,
 	}));
 	await addRows(lab.api, PEOPLE, people);

@@ -137,7 +137,8 @@ void describe('payments', () => {
 			toUserId: 'etbw_employee-7',
 			amountEtb: 1250.5,
 			txHash: paid.txHash,
-			...{ id: 'etbw_employee-7', externalId: 'employee-7' },
+			id: 'etbw_employee-7',
+			externalId: 'employee-7',
 			success: true,
 		});
 		const asText = Object.entries({ ...told, paidAt, walletAddress }).map(([name, value]) => [

@@ -254,13 +254,23 @@ test('reconcile-payments.json names each payment that has no event with its hash
 	const hashes = ['0xright', '0xother-amount', '0xother-user', '0xtwo', '0xnone', '0xyoung'];
 	await addRows(lab.api, PAYMENTS, [
 		...hashes.map((txHash) => ({
-			...{ reference: txHash, name: txHash, userId: user, amountEtb: 100, outcome: 'paid', txHash },
+			reference: txHash,
+			name: txHash,
+			userId: user,
+			amountEtb: 100,
+			outcome: 'paid',
+			txHash,
 			paidAt: txHash === '0xyoung' ? new Date().toISOString() : '2026-01-01T09:00:00Z',
 		})),
 		// Two payments of one transaction: the event of one closes only that one.
 		{
-			...{ reference: '0xtwo-other', name: '0xtwo-other', userId: user, amountEtb: 200 },
-			...{ outcome: 'paid', txHash: '0xtwo', paidAt: '2026-01-01T09:00:00Z' },
+			reference: '0xtwo-other',
+			name: '0xtwo-other',
+			userId: user,
+			amountEtb: 200,
+			outcome: 'paid',
+			txHash: '0xtwo',
+			paidAt: '2026-01-01T09:00:00Z',
 		},
 		{ reference: 'settled', userId: user, amountEtb: 100, outcome: 'paid' },
 	]);
@@ -355,8 +365,11 @@ void describe('agent-with-approval.json', () => {
 						type: 'n8n-nodes-etb-wallet.etbWalletTool',
 						typeVersion: 1,
 						parameters: {
-							...{ resource: 'disbursement', operation: 'create', options: {} },
-							...{ descriptionType: 'manual', toolDescription: 'Pays one user' },
+							resource: 'disbursement',
+							operation: 'create',
+							options: {},
+							descriptionType: 'manual',
+							toolDescription: 'Pays one user',
 							...Inputs.parse(node.parameters).workflowInputs.value,
 						},
 					}

@@ -49,13 +49,12 @@ export class FilePayroll {
 	/** Writes people with wallets into the table, as "Set up people to pay" does. */
 	async setUp(people: Array<{ employee: string; name?: string; phone?: string }>): Promise<void> {
 		const rows = people.map(({ employee, name = 'Abebe Kebede', phone }) => ({
-			...{
-				employee,
-				person: employee.replace(/(?<=[a-z])[\s-](?=\d)/gi, '').toUpperCase(),
-				name,
-				phone,
-			},
-			...{ payroll: 'file', userId: this.lab.sandbox.books.addUser({ externalId: employee }).id },
+			employee,
+			person: employee.replace(/(?<=[a-z])[\s-](?=\d)/gi, '').toUpperCase(),
+			name,
+			phone,
+			payroll: 'file',
+			userId: this.lab.sandbox.books.addUser({ externalId: employee }).id,
 		}));
 		await addRows(this.lab.api, PEOPLE, rows);
 	}

@@ -445,7 +445,8 @@ test('what was settled while a page waited stays settled, and its last page says
 	const [free, paid] = [await referenceOf('W-free'), await referenceOf('W-paid')];
 	assert.match(
 		await payroll.settle({
-			...{ [free]: 'It was not paid', [paid]: 'It was paid' },
+			[free]: 'It was not paid',
+			[paid]: 'It was paid',
 			[`tx ${paid}`]: '0xab12…',
 		}),
 		/Recorded as not paid: 1 person, .*W-free .*Not recorded: Abebe Kebede \(salary-\S+-W-PAID\): "0xab12…" is no whole transaction\. .*To record more: /,

@@ -19,8 +19,12 @@ const lab = await startLab();
 after(async () => await lab.stop());
 
 const people = ['E-1', 'E-2'].map((employee, index) => ({
-	...{ employee, person: employee.replace('-', ''), name: `Person ${index}`, payroll: 'monthly' },
-	...{ userId: lab.sandbox.books.addUser({ externalId: employee }).id, amountEtb: 100 + index },
+	employee,
+	person: employee.replace('-', ''),
+	name: `Person ${index}`,
+	payroll: 'monthly',
+	userId: lab.sandbox.books.addUser({ externalId: employee }).id,
+	amountEtb: 100 + index,
 }));
 const payments = () => lab.sandbox.books.disbursements();
 
@@ -41,9 +45,16 @@ test('an older table keeps its rows, and with the new columns a payroll writes i
 	const [paid] = people;
 	assert.ok(paid);
 	const old = {
-		...{ reference: `salary-${duePeriod()}-${paid.person}`, period: duePeriod() },
-		...{ person: paid.person, employee: paid.employee, name: paid.name, userId: paid.userId },
-		...{ askedEtb: 100, amountEtb: 100, outcome: 'paid', txHash: '0xold' },
+		reference: `salary-${duePeriod()}-${paid.person}`,
+		period: duePeriod(),
+		person: paid.person,
+		employee: paid.employee,
+		name: paid.name,
+		userId: paid.userId,
+		askedEtb: 100,
+		amountEtb: 100,
+		outcome: 'paid',
+		txHash: '0xold',
 		paidAt: new Date().toISOString(),
 	};
 	await addRows(lab.api, PAYMENTS, [old]);
@@ -73,7 +84,11 @@ test('two payrolls with the same people at once: each pays a person at most once
 		const employee = `N-${index}`;
 		const userId = lab.sandbox.books.addUser({ externalId: employee }).id;
 		return {
-			...{ employee, person: `N${index}`, name: employee, payroll: 'monthly', userId },
+			employee,
+			person: `N${index}`,
+			name: employee,
+			payroll: 'monthly',
+			userId,
 			amountEtb: 200,
 		};
 	});

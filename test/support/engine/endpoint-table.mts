@@ -69,8 +69,10 @@ export const endpointRows: EndpointRow[] = [
 	{
 		route: 'PUT /treasury/payout-destination',
 		parameters: {
-			...{ resource: 'payoutDestination', operation: 'set' },
-			...{ type: 'bank', bankFields: { field } },
+			resource: 'payoutDestination',
+			operation: 'set',
+			type: 'bank',
+			bankFields: { field },
 		},
 		sent: { type: 'bank', ...bank },
 		answer: {},

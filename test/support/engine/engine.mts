@@ -264,7 +264,12 @@ function checkError(error: unknown): void {
 
 /** A node of version 1 with nothing set. */
 export const plainNode = (name: string, type: string): INode => ({
-	...{ id: name, name, type, typeVersion: 1, position: [0, 0], parameters: {} },
+	id: name,
+	name,
+	type,
+	typeVersion: 1,
+	position: [0, 0],
+	parameters: {},
 });
 
 /** A workflow whose first node emits the items, with the data to run it. */
