@@ -29,7 +29,7 @@ export class EtbWallet implements INodeType {
 		// For models that build workflows (n8n 2.9 and newer); older n8n ignore it.
 		builderHint: {
 			searchHint:
-				'To pay people: disbursement, create. Give each payment a stable reference, and set the maximums. Each item ends with the field outcome: paid, alreadyPaid, notPaid or unknown. Never send unknown again: a person has to ask the partner service. Follow it with an If node on outcome before anything that may only happen for people who were paid. toUserId is the id that user, create returned: keep it.',
+				'To pay people: disbursement, create. Give each payment a stable reference, and set the maximums. Each item ends with the field outcome: paid, alreadyPaid, notPaid or unknown (ready in a dry run). Never send unknown again: a person has to ask the partner service. Follow it with an If node on outcome before anything that may only happen for people who were paid. toUserId is the id that user, create returned: keep it.',
 		},
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],

@@ -218,6 +218,7 @@ describe('a payment', () => {
 				{ resultCode: 17 },
 			],
 			...[{ message: 'Payment is being processed' }, { warning: 'It was not executed' }],
+			...[{ message: 'Transfer initiated' }, { note: 'Disbursement initiated' }],
 			...[{ message: { en: 'Awaiting approval' } }, { description: 'Timed out' }],
 			...[{ x: 'pending' }, { inProgress: true }, { timedOut: true }, { onHold: true }],
 			...[{ note: 'transfer failed' }, { comment: 'Not pending' }, { finalized: 'N' }],
@@ -327,6 +328,7 @@ describe('a payment', () => {
 			...['Payment submitted', 'No response from the bank', 'Status of the payment is unknown'],
 			...['read ECONNRESET', 'Transaction was not mined, it might still be', 'Deadline exceeded'],
 			...['Internal server error', 'upstream connect error'],
+			...['Payment record not found', 'Declined after capture'],
 			`See https://x/tx/0x${'a1'.repeat(32)}`,
 		),
 		...answers(

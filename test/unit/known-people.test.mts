@@ -353,6 +353,7 @@ describe('with Known Payments', () => {
 		expect(checked.paid).toEqual({ ...shown, period: '2026-11', txHash: '0x2' });
 		expect([checked.reference, checked.amountEtb]).toEqual([undefined, undefined]);
 		expect(checked.listedEtb).toBe(5000);
+		expect(against([paid(thisMonth)], { amountEtb: 5000.1234 }).listedEtb).toBe(5000.1234);
 	});
 
 	test.each<[Fields, RemarkCode]>([

@@ -200,9 +200,12 @@ const paymentFieldsOf = (
 });
 
 /** The payment of a row that was paid before, beside the amount in the list. */
-const paidFieldsOf = ({ amountEtb }: Person, paid: RegisteredPayment) => ({
+const paidFieldsOf = (
+	{ amountEtb, listedEtb = amountEtb }: Person,
+	paid: RegisteredPayment,
+) => ({
 	paid: registeredFields(paid),
-	...(amountEtb !== undefined && { listedEtb: amountEtb }),
+	...(listedEtb !== undefined && { listedEtb }),
 });
 
 /** A payment of the register in the output. */

@@ -146,7 +146,7 @@ const denialsOfPayment: FieldRules = {
 				openWords,
 				negatedParticiple,
 				"did(?: not|n't) go|nothing was|no transfer|not found|not answer|dropped|out of gas",
-				'payment initiated|will be (?:sent|paid|processed|transferred)|proposed|draft|held by',
+				'(?:payment|transfer|transaction|disbursement) initiated|will be (?:sent|paid|processed|transferred)|proposed|draft|held by',
 				'needs approval|needs \\d|\\botp\\b',
 				'returned (?:to|by)|bounced|voided|charged ?back|replay',
 			].join('|')})`,

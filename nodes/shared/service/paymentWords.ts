@@ -81,7 +81,7 @@ const failuresAfterPayment = {
 	chain: [
 		'nonce|underpriced|known transaction|replace|replay|receipt|mempool|hash|confirmations|confirm the|\\byet\\b',
 		'(?:transaction|tx|payment|transfer) (?:id|number|reference)',
-		'(?:transaction|transfer|payment|disbursement|header|block) (?:was |could )?not (?:be )?(?:found|mined|confirmed|verified)',
+		'(?:transaction|transfer|payment|disbursement|header|block) (?:(?:record|entry|row|status) )?(?:was |could )?not (?:be )?(?:found|mined|confirmed|verified)',
 	],
 	/** The money was moved, or is waiting. */
 	bank: [
@@ -96,7 +96,7 @@ const failuresAfterPayment = {
 	/** A step after the payment failed. */
 	laterStep: [
 		'(?:could not|failed to) (?:be )?(?:save|store|notif)|webhook|callback|\\bsms\\b|notification|ledger',
-		'(?:refund|reversal|compensation) failed|(?:could not|failed to) (?:send|log|write|verify|publish)|after.?payment',
+		'(?:refund|reversal|compensation) failed|(?:could not|failed to) (?:send|log|write|verify|publish)|after.?(?:payment|capture|transfer|sending|charge)',
 	],
 	/** The words are about another payment, or an earlier one with the same reference. */
 	otherPayment: [
