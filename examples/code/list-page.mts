@@ -102,7 +102,7 @@ function tooLittlePart(run: ListRun, isEarlier: boolean): Part {
 	return `<p>${isEarlier ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? Upload the difference alone, with the purpose ${hasCorrection ? 'correction 2' : 'correction'}.</p>`;
 }
 
-/** The parts on top of the page that asks. */
+/** The parts on top of the page that asks for approval. */
 function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[]): Part[] {
 	const { ready, unknown, notPaid, purpose, period } = run;
 	const doubts = doubtsAbout(run);
@@ -151,17 +151,33 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 }
 
 /** The rows that the run writes: none before the decision, and none of a list that nobody approved. */
-export const changesToWrite = ({ asks, ready, isPaying, changes }: ListRun): RegisterChange[] =>
-	asks || (ready.length > 0 && !isPaying) ? [] : changes;
+export const changesToWrite = ({
+	asksForApproval,
+	ready,
+	isPaying,
+	changes,
+}: ListRun): RegisterChange[] =>
+	asksForApproval || (ready.length > 0 && !isPaying) ? [] : changes;
 
 /** The page of a list that could be checked. */
 export function listPage(run: ListRun) {
-	const { asks, before, decision, isPaying, notPaid, paid, period, purpose, ready, register } = run;
+	const {
+		asksForApproval,
+		paidBefore,
+		decision,
+		isPaying,
+		notPaid,
+		paid,
+		period,
+		purpose,
+		ready,
+		register,
+	} = run;
 	const toLookAt = rowsToLookAt(run);
 	const absent = absentPeople(run);
 	const lines = new Set(toLookAt.map(({ line }) => line));
 	const usual = ready.filter(({ line }) => !lines.has(line));
-	const paidGroup: Group = asks
+	const paidGroup: Group = asksForApproval
 		? [toLookAt.length > 0 ? 'The others who will be paid' : 'Will be paid', usual]
 		: ['Paid', paid];
 	const isFilled = ([, rows]: Group): boolean => rows.length > 0;
@@ -169,10 +185,13 @@ export function listPage(run: ListRun) {
 	const declinedTitle =
 		decision === 'declined' ? 'Declined' : 'Not paid, because nobody approved it';
 	const others: Group[] = [
-		[asks ? 'Will not be paid' : 'Not paid', isPaying ? [...notPaid, ...ready] : notPaid],
-		[declinedTitle, asks || isPaying ? [] : ready],
+		[
+			asksForApproval ? 'Will not be paid' : 'Not paid',
+			isPaying ? [...notPaid, ...ready] : notPaid,
+		],
+		[declinedTitle, asksForApproval || isPaying ? [] : ready],
 		['Paid less than the list has', run.paidLess],
-		['Paid before, not again', before.filter((row) => !run.paidLess.includes(row))],
+		['Paid before, not again', paidBefore.filter((row) => !run.paidLess.includes(row))],
 	];
 	const otherGroups = others.filter(isFilled);
 	const absentTitle = 'Set up or paid last time, and not in this list';
@@ -188,20 +207,20 @@ export function listPage(run: ListRun) {
 		.toFormat('yyyy-LL');
 	const isEarlier = period < due;
 	const wrongPeriod = `This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${linkTo(due, `Upload it for ${due}`)}`;
-	const meanwhile = before.filter(({ isPaidMeanwhile }) => isPaidMeanwhile);
+	const meanwhile = paidBefore.filter(({ isPaidMeanwhile }) => isPaidMeanwhile);
 	return page(
 		// Who is unknown shows that the period is right.
 		isEarlier &&
 			!isPaying &&
-			(asks || run.unknown.length === 0) &&
+			(asksForApproval || run.unknown.length === 0) &&
 			(ready.length > 0 ? `<h4>${wrongPeriod}</h4>` : `<h2><em>${wrongPeriod}</em></h2>`),
 		meanwhile.length > 0 &&
 			`<h4>Paid or settled as paid meanwhile: ${namesWithNumbers(meanwhile)}</h4>`,
-		...(asks
+		...(asksForApproval
 			? questionParts(run, toLookAt, absent)
 			: resultParts(run, headings, linkTo(period, 'Upload the list again'))),
 		...sections(unknownGroups),
-		...(asks ? [] : sections([paidGroup])),
+		...(asksForApproval ? [] : sections([paidGroup])),
 		...sections(otherGroups),
 		section(absentTitle, absent, register, false),
 		notPaid.some(({ code }) => code === 'aboveMaximum') &&
@@ -209,8 +228,8 @@ export function listPage(run: ListRun) {
 		tooLittlePart(run, isEarlier),
 		columnsNotRead(run.notRead),
 		noPersons(itemsOf(() => $('Check List')).filter(isNoPerson)),
-		...(asks ? sections([paidGroup]) : []),
-		asks &&
+		...(asksForApproval ? sections([paidGroup]) : []),
+		asksForApproval &&
 			`<p>When this list is decided, ${formLink('etb-payments', 'Payments of a period')} shows who was paid, and ${formLink('etb-file-open', 'What is open')} who was not or is UNKNOWN: then ${linkTo(period, 'upload the list again')}. If nobody of this list is there, it was declined, or not approved in time. Are you ${nameOf(run.uploadedBy)}? You uploaded this list, and cannot approve it.</p>`,
 	);
 }

@@ -20,12 +20,12 @@ export interface ListRun extends PayrollRun {
 	/** Whether the person who uploaded the list tried to approve it. */
 	isSelfApproved: boolean;
 	/** Whether the page asks for approval. */
-	asks: boolean;
+	asksForApproval: boolean;
 	ready: PaymentRow[];
 	unknown: PaymentRow[];
 	notPaid: PaymentRow[];
 	/** Those who were paid before. */
-	before: PaymentRow[];
+	paidBefore: PaymentRow[];
 	/** Those of them who were paid less than the list has. */
 	paidLess: PaymentRow[];
 	/** Those who were paid by this run. */
@@ -59,10 +59,10 @@ export function listRun(run: PayrollRun): ListRun {
 		error: checked?.error,
 		notRead: first.notRead ?? [],
 		decision: isApproved ? 'approved' : isDeclined ? 'declined' : undefined,
-		asks: ready.length > 0 && !isPaying && (!$('Ask').isExecuted || isSelfApproved),
+		asksForApproval: ready.length > 0 && !isPaying && (!$('Ask').isExecuted || isSelfApproved),
 		unknown: ended('unknown'),
 		notPaid: ended('notPaid'),
-		before: ended('alreadyPaid'),
+		paidBefore: ended('alreadyPaid'),
 		paidLess: paidLess(results, register),
 		paid: ended('paid'),
 		changes: registerChanges(run),

@@ -1,4 +1,5 @@
 /** The page *What is open*, and after the answers the page of the rows that were recorded. */
+import type { Code } from '../../nodes/EtbWallet/disbursement/codes.ts';
 import { hasOutcome, whyNot, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import {
 	byPeriod,
@@ -18,7 +19,7 @@ import {
 	fieldOf,
 	transactionFieldOf,
 	transactionFor,
-	whyNotRecorded,
+	problemOfAnswer,
 } from './settling.mts';
 import { peopleText, escapeHtml, forWhat, minuteOf, settledAt, formatSum } from './text.mts';
 import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
@@ -50,6 +51,27 @@ function whyItStaysPaid(reference: string, { register }: PayrollRun): string {
 	return `You said that it was not paid, but ${how}. If the service says again that it was not paid, pay the amount with Pay salaries from a file, as a correction`;
 }
 
+/** The code of a result. An answer that changed nothing, because it was given before, is recorded too. */
+const codeOf = (result: PaymentRow, run: PayrollRun): Code | undefined =>
+	wasFreedBefore(result, run) ? 'settledNotPaid' : result.code;
+
+/** The reason why the answer about a payment is not recorded; empty if it is, or if there is none. */
+function whyNotRecorded(reference: string, run: PayrollRun): string {
+	const { answers, results } = run;
+	const result = results.find((row) => row.reference === reference);
+	if (result === undefined) {
+		const payments = itemsOf(() => $('Payments'));
+		return problemOfAnswer(reference, answers, payments);
+	}
+	const { message = '', remedy = '' } = result;
+	const code = codeOf(result, run);
+	if (code === 'settledPaid' || code === 'settledNotPaid') return '';
+	if (code === 'paidBefore')
+		return choiceFor(answers, reference) === choices.notPaid ? whyItStaysPaid(reference, run) : '';
+	// The steps of the node do not fit here, because the page leads to its form itself.
+	return code === 'notSettled' ? message : `${message}. ${remedy}`;
+}
+
 /** The parts about the answers: the payments that were recorded, and the reasons why others were not. */
 function recordedParts(
 	rows: RegisterRow[],
@@ -58,59 +80,36 @@ function recordedParts(
 	run: PayrollRun,
 ): Part[] {
 	const { answers, register, results } = run;
-	const codeOf = (row: PaymentRow) => (wasFreedBefore(row, run) ? 'settledNotPaid' : row.code);
-	const codes = new Map(results.map((row) => [row.reference, codeOf(row)]));
-	const endedAs = (code: string): RegisterRow[] =>
+	const codes = new Map(results.map((result) => [result.reference, codeOf(result, run)]));
+	const endedAs = (code: Code): RegisterRow[] =>
 		rows.filter(({ reference }) => codes.get(reference) === code);
-	const [paid, notPaid, before] = [
-		endedAs('settledPaid'),
-		endedAs('settledNotPaid'),
-		endedAs('paidBefore'),
-	];
-	const refused = results
-		.filter((row) => !['settledPaid', 'settledNotPaid', 'paidBefore'].includes(codeOf(row) ?? ''))
-		.map(({ reference, code, message, remedy = '' }) => {
-			const { name } = register.byReference.get(reference ?? '') ?? {};
-			// The steps of this code are those of the node, and the page leads to its form itself.
-			return { name, reference, why: code === 'notSettled' ? message : `${message}. ${remedy}` };
-		});
-	const payments = itemsOf(() => $('Payments'));
-	const rejected = toAnswer
-		.map(({ name, reference }) => ({
-			name,
-			reference,
-			why: whyNotRecorded(reference ?? '', answers, payments),
-		}))
-		.filter(({ why }) => why !== '');
-	const contradicting = before
-		.filter(({ reference }) => choiceFor(answers, reference ?? '') === choices.notPaid)
-		.map(({ name, reference }) => ({ name, reference, why: whyItStaysPaid(reference ?? '', run) }));
-	const notRecorded = [...refused, ...rejected, ...contradicting].map(
-		({ name, reference, why }) => `${name ?? ''} (${reference}): ${why}`,
+	const [paid, notPaid] = [endedAs('settledPaid'), endedAs('settledNotPaid')];
+	const paidBefore = endedAs('paidBefore');
+	const hasTransaction = paidBefore.some(
+		({ reference }) => transactionFor(answers, reference ?? '') !== '',
 	);
+	const asked = new Set([...results, ...toAnswer].map(({ reference }) => reference ?? ''));
+	const notRecorded = [...asked].flatMap((reference) => {
+		const why = whyNotRecorded(reference, run).replace(/\.\s*$/, '');
+		const { name = '' }: RegisterRow = register.byReference.get(reference) ?? {};
+		return why === '' ? [] : [`${name} (${reference}): ${why}`];
+	});
 	const given = Object.values(answers);
 	const isSaid = given.includes(choices.paid) || given.includes(choices.notPaid);
 	const [first = {}] = itemsOf(() => $('Pay salaries'));
-	const why = isSaid ? whyNot(first) : 'Nothing was recorded';
+	const whyNothing = isSaid ? whyNot(first) : 'Nothing was recorded';
+	const isNothing = paid.length + notPaid.length + notRecorded.length === 0;
 	return [
 		section('Recorded as paid', paid, register),
 		section('Recorded as not paid', notPaid, register),
 		section(
-			before.some(({ reference }) => transactionFor(answers, reference ?? '') !== '')
-				? 'Paid before, and it stays paid. A transaction that was given now is not recorded'
-				: 'Paid before, and it stays paid',
-			before,
+			`Paid before, and it stays paid${hasTransaction ? '. A transaction that was given now is not recorded' : ''}`,
+			paidBefore,
 			register,
 		),
-		notRecorded.length > 0 &&
-			`<h4>Not recorded: ${escapeHtml(notRecorded.join('. ').replace(/\.\s*$/, ''))}.</h4>`,
-		paid.length + notPaid.length + notRecorded.length === 0 &&
-			[
-				why && `<h3>${why}.</h3>`,
-				unknown.length > 0 && `<h3>${heading('Still unknown', unknown)}</h3>`,
-			]
-				.filter(Boolean)
-				.join(''),
+		notRecorded.length > 0 && `<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.</h4>`,
+		isNothing && whyNothing && `<h3>${whyNothing}.</h3>`,
+		isNothing && unknown.length > 0 && `<h3>${heading('Still unknown', unknown)}</h3>`,
 	];
 }
 

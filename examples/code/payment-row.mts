@@ -51,7 +51,9 @@ export type PeopleRow = Columns<{
 
 /**
  * A payment as a page shows it: a row of *Check List*, with the result of the node that pays if it was sent, or a
- * row of the register.
+ * row of the register. Its amounts, in the order in which they arise: `listedEtb` stands in the list, `amountEtb` is
+ * to be paid and later is paid, `requestedAmountEtb` was to be paid if the service paid another amount, and
+ * `askedEtb` is what the register keeps of what was to be paid.
  */
 export interface PaymentRow
 	extends RegisterRow,

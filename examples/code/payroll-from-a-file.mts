@@ -16,7 +16,7 @@ import { peopleText, inWords, formatSum } from './text.mts';
 
 function itemsOfList(payrollRun: PayrollRun): object[] {
 	const run = listRun(payrollRun);
-	const { asks, error, ready, purpose, period } = run;
+	const { asksForApproval, error, ready, purpose, period } = run;
 	const shown = listPage(run);
 	const isOnTop = ready.every(hasRemark('paidForPeriod'));
 	const approve = `Approve: pay ${formatSum(ready)} ETB${isOnTop ? ' on top' : ''} to ${peopleText(ready)}, ${inWords(purpose)}, ${period}`;
@@ -27,18 +27,18 @@ function itemsOfList(payrollRun: PayrollRun): object[] {
 	const fields = [shown, radio('decision', 'Your decision', decisions)];
 	const written = changesToWrite(run);
 	const inFile: RegisterRow[] = written.map(({ row }) => row);
-	if (inFile.length === 0 && !asks) inFile.push({ reason: 'Nothing was sent' });
+	if (inFile.length === 0 && !asksForApproval) inFile.push({ reason: 'Nothing was sent' });
 	return [
-		{ asks, approve, fields, page: (error ? failedListPage(run) : shown).html },
+		{ asks: asksForApproval, approve, fields, page: (error ? failedListPage(run) : shown).html },
 		...itemsForWhatNext(written, run),
-		...(asks ? [] : itemsOfPaidLess(run.paidLess)),
+		...(asksForApproval ? [] : itemsOfPaidLess(run.paidLess)),
 		...inFile.map(fileRow),
 	];
 }
 
-function itemsAfter(run: PayrollRun | undefined): object[] {
+function itemsOfRun(run: PayrollRun | undefined): object[] {
 	if (run === undefined) return [];
 	return run.isSettling ? openPageItems(run) : itemsOfList(run);
 }
 
-export const items = itemsAfter(readRun()).map((json) => ({ json }));
+export const items = itemsOfRun(readRun()).map((json) => ({ json }));

@@ -4,11 +4,11 @@ import { itemsOfPaidLess, paidLess } from './paid-less.mts';
 import { readRun, type PayrollRun } from './payroll-run.mts';
 import { itemsForWhatNext, registerChanges } from './register-changes.mts';
 
-function itemsAfter(run: PayrollRun | undefined): object[] {
+function itemsOfRun(run: PayrollRun | undefined): object[] {
 	if (run === undefined) return [];
 	if (run.isSettling) return openPageItems(run);
 	const left = paidLess(run.results, run.register);
 	return [...itemsForWhatNext(registerChanges(run), run), ...itemsOfPaidLess(left)];
 }
 
-export const items = itemsAfter(readRun()).map((json) => ({ json }));
+export const items = itemsOfRun(readRun()).map((json) => ({ json }));

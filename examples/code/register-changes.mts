@@ -12,10 +12,6 @@ const storedOutcomes: Readonly<Record<string, RegisterRow['outcome']>> = {
 const storedOutcome = ({ outcome }: PaymentRow): RegisterRow['outcome'] =>
 	storedOutcomes[outcome ?? ''] ?? outcome;
 
-const hasCode = ({ code = 'ready' }: PaymentRow, ...codes: string[]): boolean =>
-	codes.includes(code);
-const wasSettled = (row: PaymentRow): boolean => hasCode(row, 'settledPaid', 'settledNotPaid');
-
 /** Whether the answer *It was not paid* changed nothing in the node, because somebody had settled it there. */
 export const wasFreedBefore = ({ code, reference }: PaymentRow, { answers }: PayrollRun): boolean =>
 	code === 'ready' && choiceFor(answers, reference ?? '') === choices.notPaid;
@@ -46,7 +42,8 @@ function reasonOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterR
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
 	if (keepsReason(row, old) || hasOutcome('paid')(old)) return true;
 	if (!run.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
-	const isChange = wasSettled(row) || hasCode(row, 'paidBefore');
+	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
+	const isChange = codesOfChange.includes(row.code ?? '');
 	return !isChange && !isContradicted(row, run) && !wasFreedBefore(row, run);
 }
 

@@ -30,7 +30,7 @@ export function transactionFor(answers: Answers, reference: string): string {
  * The reason why an answer is not recorded; empty if it is recorded.
  * @param payments the register as the page showed it
  */
-export function whyNotRecorded(
+export function problemOfAnswer(
 	reference: string,
 	answers: Answers,
 	payments: RegisterRow[],
@@ -83,7 +83,7 @@ const answeredWith = (choice: string, answers: Answers, payments: RegisterRow[])
 	return [...byReference].filter(
 		([reference]) =>
 			choiceFor(answers, reference) === choice &&
-			whyNotRecorded(reference, answers, payments) === '',
+			problemOfAnswer(reference, answers, payments) === '',
 	);
 };
 

@@ -15,7 +15,7 @@ import {
 import { z } from 'zod';
 import { readExample, tablesOf } from '../../demo/examples.mts';
 import type { RegisterRow } from '../../examples/code/payment-row.mts';
-import { whyNotRecorded } from '../../examples/code/settling.mts';
+import { problemOfAnswer } from '../../examples/code/settling.mts';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import { latelyDays } from '../../nodes/EtbWallet/list/remarks.ts';
 
@@ -305,7 +305,7 @@ describe('an answer of the page What is open', () => {
 		[{ 'r%201': paid, 'tx r%201': `${own}\u200b` }, /no whole transaction/],
 		[{ 'r%201': paid, 'tx r%201': own, r3: paid, 'tx r3': own }, /for two payments/],
 	])('%j', (answers, why) => {
-		expect(whyNotRecorded('r 1', answers, payments)).toMatch(why);
+		expect(problemOfAnswer('r 1', answers, payments)).toMatch(why);
 	});
 });
 

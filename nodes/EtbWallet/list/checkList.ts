@@ -200,10 +200,7 @@ const paymentFieldsOf = (
 });
 
 /** The payment of a row that was paid before, beside the amount in the list. */
-const paidFieldsOf = (
-	{ amountEtb, listedEtb = amountEtb }: Person,
-	paid: RegisteredPayment,
-) => ({
+const paidFieldsOf = ({ amountEtb, listedEtb = amountEtb }: Person, paid: RegisteredPayment) => ({
 	paid: registeredFields(paid),
 	...(listedEtb !== undefined && { listedEtb }),
 });
