@@ -5,7 +5,7 @@
  * rule for each value that says why. With *none*, the status decides, or the problem names the reason.
  */
 import { createRequire } from 'node:module';
-import type * as judging from '../nodes/shared/service/answer.ts';
+import type * as judging from '../nodes/shared/service/judge.ts';
 import type * as reading from '../nodes/shared/service/answerBody.ts';
 import type * as attempting from '../nodes/shared/service/attempt.ts';
 import type * as contradicting from '../nodes/shared/service/contradiction.ts';
@@ -15,7 +15,7 @@ import { requireFreshBuild } from '../test/support/fresh-build.mts';
 requireFreshBuild();
 const load = createRequire(import.meta.url);
 const compiled = (module: string): unknown => load(`../dist/nodes/shared/service/${module}.js`);
-const { judge } = compiled('answer') as typeof judging;
+const { judge } = compiled('judge') as typeof judging;
 const { fieldsIn } = compiled('answerBody') as typeof reading;
 const { makeAttempt } = compiled('attempt') as typeof attempting;
 const { reasonOfRefusal } = compiled('contradiction') as typeof contradicting;

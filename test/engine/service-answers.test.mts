@@ -239,7 +239,7 @@ test.each([
 	}
 });
 
-/** Which answers contradict what was set: `test/unit/answer.test.mts`. */
+/** Which answers contradict what was set: `test/unit/judge.test.mts`. */
 test.each([
 	['{"success":false,"message":"No way"}', /with success: "false"\. The service said: "No way"/],
 	['{"data":{"errors":["No way"]}}', /with data\.errors: "No way"/],

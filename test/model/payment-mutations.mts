@@ -216,7 +216,7 @@ export const mutations: Mutation[] = [
 			'keyOf = (reference: string): string => (false ? comparableText(reference) : reference);',
 		],
 	}),
-	...inFile(`${paying}/payment.ts`, {
+	...inFile(`${paying}/entry.ts`, {
 		'A payment without a reference is sent': [
 			"requiredReference(read('reference', entry.itemIndex))",
 			"requiredReference(read('reference', entry.itemIndex) || `item ${entry.itemIndex}`)",
@@ -245,7 +245,7 @@ export const mutations: Mutation[] = [
 			'() => timeoutMs',
 		],
 	}),
-	...inFile(`${shared}/service/answer.ts`, {
+	...inFile(`${shared}/service/judge.ts`, {
 		'A payment without an answer is sent again': [
 			'mayBeRepeated: isIdempotent(request)',
 			'mayBeRepeated: true',
@@ -274,7 +274,7 @@ export const mutations: Mutation[] = [
 			'if (limit !== "") return undefined;',
 		],
 	}),
-	...inFile(`${paying}/payment.ts`, {
+	...inFile(`${paying}/entry.ts`, {
 		'A payment above its maximum is sent': [
 			'if (maxAmount === undefined || amount === undefined || !isAbove(amount, maxAmount)) return;',
 			'if (maxAmount !== "") return;',

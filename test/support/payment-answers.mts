@@ -22,7 +22,7 @@ const words = (text: string): string[] => text.split(' ');
 const with_ = (...fields: object[]): object[] => fields.map((each) => ({ ...shown, ...each }));
 const withoutHash = { success: true, amountEtb: 10 };
 
-/** One for each way in which an answer is judged. Fields and words: `test/unit/answer.test.mts`. */
+/** One for each way in which an answer is judged. Fields and words: `test/unit/judge.test.mts`. */
 export const paymentAnswers: PaymentAnswer[] = [
 	...answers(200, 'paid', shown, { data: shown }, { ...shown, data: { bank: 'b' } }),
 	...answers(

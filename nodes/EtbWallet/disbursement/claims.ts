@@ -12,7 +12,7 @@ import {
 	type InvalidValueError,
 } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
-import type { Result } from './payment';
+import type { Result } from './entry';
 
 /** The check of an item's claim: whether it allows a payment, and for how long. */
 interface ClaimCheck {

@@ -5,7 +5,7 @@ import { isStopped, triesOf } from '../../shared/n8n';
 import type { Operation } from '../operation';
 import { useClaim } from './claims';
 import { readClaimOptions } from './options';
-import { isPayable, readSentFields, type Entry } from './payment';
+import { isPayable, readSentFields, type Entry } from './entry';
 import { keyOf, requiredReference } from './reference';
 import { loadSettings, readEntries, runOf, reportRefusal, refuseUnusable } from './run';
 import { sendConcurrently } from './sending';

@@ -53,7 +53,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/time';
 import { marksOf } from '../../shared/record/marks';
 import { withRecordLock } from '../../shared/record/lock';
-import { outcomeOfEntry, type Payment } from './payment';
+import { outcomeOfEntry, type Payment } from './entry';
 import { RecordChange } from './recordChange';
 
 /** The record knows a reference by its key. */

@@ -14,7 +14,7 @@ import {
 	type Payable,
 	type Result,
 	type Entry,
-} from './payment';
+} from './entry';
 
 /** The words for each outcome, in this order: in the summary, and above a list. */
 const outcomeTexts = [

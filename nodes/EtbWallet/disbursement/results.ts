@@ -1,7 +1,7 @@
 /** The results that the record decides, and that of a database that fails. */
 import { show } from '../../shared/invalidValue';
 import { messageOf } from '../../shared/unknownValues';
-import type { Entry, Result } from './payment';
+import type { Entry, Result } from './entry';
 import { inFlightMinutes, type PaymentState } from './paymentRecord';
 
 /** The steps that settle an unknown payment, as *Settling* in docs/safe-payments.md explains them. */

@@ -9,8 +9,8 @@ import { asInvalidValue } from '../../shared/invalidValue';
 import { addHint, isStopped, triesOf } from '../../shared/n8n';
 import { codesOfFields, codesOfRecord } from './codes';
 import { defaultOptions, type RunOptions } from './options';
-import { isFailed, outcomeOfEntry } from './payment';
-import type { EndedEntry, Payable, Result, Entry } from './payment';
+import { isFailed, outcomeOfEntry } from './entry';
+import type { EndedEntry, Payable, Result, Entry } from './entry';
 import { resultOfUnusable, runError, reportRun } from './report';
 
 /** A run whose settings can be used. */

@@ -7,7 +7,7 @@ import { hideSecrets } from '../../shared/service/secrets';
 import { messageOf } from '../../shared/unknownValues';
 import { outcomeOf } from './codes';
 import type { RunOptions } from './options';
-import { outcomeOfEntry, type Payable, type Payment, type Result } from './payment';
+import { outcomeOfEntry, type Payable, type Payment, type Result } from './entry';
 import type { PaymentRecord, PaymentState } from './paymentRecord';
 import type { Run } from './run';
 import { describeExecution } from './report';

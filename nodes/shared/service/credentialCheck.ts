@@ -12,7 +12,7 @@ import {
 } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { rawAnswer } from '../n8n';
-import { judge } from './answer';
+import { judge } from './judge';
 import { makeAttempt } from './attempt';
 import { resultOf } from './call';
 import { balanceRequest } from './request';

@@ -3,12 +3,12 @@ import type { INode } from 'n8n-workflow';
 import type { Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { apiError, operationError } from '../n8n';
-import type { FailureCode, Judgement } from './answer';
+import type { FailureCode, Judgement } from './judge';
 import { notBegun, type Attempt, type Unanswered } from './attempt';
 import { serviceSaid, reasonIn, shortLine } from './reason';
 import { isIdempotent, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
-import { causesOfNoAnswer } from './noAnswer';
+import { causesByErrorCode } from './unanswered';
 
 /** A failure in words. It has no secret in it. */
 export interface Failure {
@@ -134,7 +134,7 @@ function describeUnanswered(
 			remedy: 'n8n was busy, or its machine stood still. Run the workflow again.',
 		};
 	}
-	const [why, remedy = checkAddress] = causesOfNoAnswer.get(errorCode) ?? [
+	const [why, remedy = checkAddress] = causesByErrorCode.get(errorCode) ?? [
 		`the connection failed (${hideSecrets(errorCode, account)})`,
 	];
 	const { origin } = account.url;

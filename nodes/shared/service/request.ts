@@ -9,7 +9,7 @@ export interface ServiceRequest {
 	body?: IDataObject;
 	/** A field that answers must have (service document §4). Without it a write is unknown, and a read failed. */
 	answersWith?: string;
-	/** Whether the request pays somebody. Then it counts as done only with a proof (see `answer.ts`). */
+	/** Whether the request pays somebody. Then it counts as done only with a proof (see `judge.ts`). */
 	movesMoney?: true;
 	/** The output of endpoints 4 and 5, whose answers are not documented. Fields of an answer are added to it. */
 	defaultOutput?: IDataObject;

@@ -1,6 +1,6 @@
 /** The rules for repeating a request, and for the pauses before. */
 import { pause } from '../time';
-import { judge, type Judgement } from './answer';
+import { judge, type Judgement } from './judge';
 import type { Attempt } from './attempt';
 import type { ServiceRequest } from './request';
 

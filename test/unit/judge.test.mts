@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 import { parseAccount } from '../../nodes/shared/account.ts';
-import { judge, type Judgement } from '../../nodes/shared/service/answer.ts';
+import { judge, type Judgement } from '../../nodes/shared/service/judge.ts';
 import type { Answer, Attempt } from '../../nodes/shared/service/attempt.ts';
 import { resultOf } from '../../nodes/shared/service/call.ts';
 import { reasonOfRefusal } from '../../nodes/shared/service/contradiction.ts';

@@ -13,7 +13,7 @@ const untrusted: Cause = [
 	'Ask the partner service to send its whole chain of certificates. If this service is the right one, put the certificate that signed its own into a file, name that file in the environment variable NODE_EXTRA_CA_CERTS of n8n, and start n8n again.',
 ];
 
-export const causesOfNoAnswer = new Map<unknown, Cause>([
+export const causesByErrorCode = new Map<unknown, Cause>([
 	['ECONNREFUSED', ['nothing answers at that address']],
 	['ENOTFOUND', ['the host name is not known']],
 	['EAI_AGAIN', ['the host name could not be looked up']],
