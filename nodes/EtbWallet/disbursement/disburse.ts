@@ -9,10 +9,10 @@ import { readOptions, type RunOptions } from './options';
 import { isFailed, isPayment, readPayment, sameReferenceCheck } from './entry';
 import type { Entry, Payment, Result } from './entry';
 import { PaymentRecord } from './paymentRecord';
-import { loadSettings, readEntries, runOf, reportRefusal, refuseUnusable, type Run } from './run';
+import { loadSettings, readEntries, runOf, refuseUnusable, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
-import { hintAtRepeatedPayees, reportRun } from './report';
+import { hintAtRepeatedPayees, reportRun, reportRefusal } from './report';
 import { notRecorded, resultOfState, settleSteps } from './results';
 
 /**

@@ -7,9 +7,9 @@ import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, readSentFields, type Entry } from './entry';
 import { keyOf, requiredReference } from './reference';
-import { loadSettings, readEntries, runOf, reportRefusal, refuseUnusable } from './run';
+import { loadSettings, readEntries, runOf, refuseUnusable } from './run';
 import { sendConcurrently } from './sending';
-import { reportRun } from './report';
+import { reportRun, reportRefusal } from './report';
 import { resultOfState } from './results';
 
 /** Uses up all claims before anything else, and pays what they allow. It throws what `disburse` throws. */

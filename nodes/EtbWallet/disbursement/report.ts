@@ -238,6 +238,31 @@ export function reportRun(
 	});
 }
 
+/**
+ * Reports a refused run, such as one with a wrong credential, option or limit, with the payments of earlier
+ * tries.
+ * @param entries those without a result get `refusal`; if a setting is wrong, so do those with a wrong field
+ * @throws {NodeOperationError} unless the node continues on fail
+ */
+export function reportRefusal(
+	context: IExecuteFunctions,
+	options: RunOptions,
+	refusal: Result,
+	entries: Entry[],
+): INodeExecutionData[] {
+	if (!context.continueOnFail()) throw runError(context, options, refusal, entries);
+	// An item may have a result of its own, so the reason is shown beside the output.
+	addHint(context, refusal.message ?? '');
+	for (const entry of entries) {
+		const isOfField = entry.result !== undefined && codesOfFields.has(entry.result.code);
+		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
+		// be Settle Unknown.
+		if (entry.result === undefined || (refusal.code === 'settings' && isOfField))
+			entry.result = refusal;
+	}
+	return reportRun(context, options, entries);
+}
+
 /** The output item of an entry. The editor's table shows its fields in this order. */
 function outputItem(
 	context: IExecuteFunctions,

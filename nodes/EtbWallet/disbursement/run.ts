@@ -3,15 +3,15 @@
  * sending has one of three names: a *refusal* is a result for the whole run, an *objection* is a result for one
  * entry, and a *field error* says that a field of one item cannot be used.
  */
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
-import { addHint, isStopped, triesOf } from '../../shared/n8n';
+import { isStopped, triesOf } from '../../shared/n8n';
 import { codesOfFields, codesOfRecord } from './codes';
 import { defaultOptions, type RunOptions } from './options';
 import { isFailed, outcomeOfEntry } from './entry';
 import type { EndedEntry, Payable, Result, Entry } from './entry';
-import { resultOfUnusable, runError, reportRun } from './report';
+import { resultOfUnusable, runError } from './report';
 
 /** A run whose settings can be used. */
 export interface Run {
@@ -100,31 +100,6 @@ export function refuseUnusable(
 	if (unusable.length === 0 || context.continueOnFail()) return;
 	const [only] = unusable.length === 1 ? unusable : [];
 	throw runError(context, options, resultOfUnusable(unusable), entries, only);
-}
-
-/**
- * Reports a refused run, such as one with a wrong credential, option or limit, with the payments of earlier
- * tries.
- * @param entries those without a result get `refusal`; if a setting is wrong, so do those with a wrong field
- * @throws {NodeOperationError} unless the node continues on fail
- */
-export function reportRefusal(
-	context: IExecuteFunctions,
-	options: RunOptions,
-	refusal: Result,
-	entries: Entry[],
-): INodeExecutionData[] {
-	if (!context.continueOnFail()) throw runError(context, options, refusal, entries);
-	// An item may have a result of its own, so the reason is shown beside the output.
-	addHint(context, refusal.message ?? '');
-	for (const entry of entries) {
-		const isOfField = entry.result !== undefined && codesOfFields.has(entry.result.code);
-		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
-		// be Settle Unknown.
-		if (entry.result === undefined || (refusal.code === 'settings' && isOfField))
-			entry.result = refusal;
-	}
-	return reportRun(context, options, entries);
 }
 
 export function runOf(
