@@ -410,7 +410,7 @@ describe('a payment', () => {
 			['Could not save it', 'laterStep', 'Could not save'],
 			['This payment exists', 'otherPayment', 'payment exists'],
 			['A second person must sign', 'approval', 'second person'],
-			['It might be rejected', 'doubt', 'might'],
+			['It might be rejected', 'serviceUnsure', 'might'],
 			['ክፍያ', 'otherScript', 'ክ'],
 			['Invalid: {}', 'quotedAnswer', '{'],
 			[`Invalid ${'a1'.repeat(32)}`, 'longHash', 'a1'.repeat(32)],

@@ -153,7 +153,7 @@ const aboutRun = (
 	place: '',
 });
 
-/** The message includes the doubt, because n8n passes only the message to an AI agent. */
+/** The message says that it is unknown, because n8n passes only the message to an AI agent. */
 function aboutPayment(
 	{ message = '', remedy = '' }: Result,
 	byOutcome: EntriesByOutcome,
@@ -161,7 +161,7 @@ function aboutPayment(
 ): ErrorParts {
 	const outcome = outcomeOfEntry(entry) ?? 'notAttempted';
 	return {
-		texts: outcome === 'unknown' ? [doubtOf(entry, byOutcome), message] : [message],
+		texts: outcome === 'unknown' ? [unknownSentence(entry, byOutcome), message] : [message],
 		advice: [...nobodyPaid(byOutcome), remedy],
 		outcome,
 		place: ` [item ${entry.itemIndex}]`,
@@ -173,7 +173,10 @@ const nobodyPaid = (byOutcome: EntriesByOutcome): string[] =>
 		? []
 		: ['Nobody was paid'];
 
-function doubtOf({ toUserId = 'somebody', amount }: Entry, byOutcome: EntriesByOutcome): string {
+function unknownSentence(
+	{ toUserId = 'somebody', amount }: Entry,
+	byOutcome: EntriesByOutcome,
+): string {
 	const etb = amount === undefined ? '' : ` ${Number(amount)} ETB`;
 	const others = (byOutcome.get('unknown') ?? []).length - 1;
 	const more = others > 0 ? `, and the same of ${others} more` : '';

@@ -102,7 +102,7 @@ function judgeUnanswered(
 function judgeSuccess(request: RequestTraits, answer: Answer): Judgement {
 	if (request.movesMoney === true && hasSuccess(answer.body, false))
 		return judgeDenial(request, answer);
-	const contradiction = doubtOf(request, answer);
+	const contradiction = whyNoSuccess(request, answer);
 	return contradiction === undefined ? { verdict: 'done' } : notShown(request, contradiction);
 }
 
@@ -121,7 +121,7 @@ function notShown(request: RequestTraits, contradiction: Contradiction): Judgeme
 }
 
 /** The reason why a success status shows no success. */
-function doubtOf(request: RequestTraits, answer: Answer): Contradiction | undefined {
+function whyNoSuccess(request: RequestTraits, answer: Answer): Contradiction | undefined {
 	const { answersWith } = request;
 	const movesMoney = request.movesMoney === true;
 	const { body } = answer;

@@ -110,7 +110,7 @@ const failuresAfterPayment = {
 		'needs (?:sign|authori)|\\botp\\b|\\bpin\\b|approval|payment must be approved|second person',
 	],
 	/** The service does not know how the payment ended. */
-	doubt: [
+	serviceUnsure: [
 		'\\bmight\\b|may (?:still|have)|unknown (?:status|state|outcome|result|if|whether)',
 		'(?:status|state|outcome|result) (?:\\w{1,20} ){0,5}unknown',
 	],
