@@ -20,7 +20,7 @@ import {
 } from './n8nTrigger';
 import { recordIfNew } from './duplicates';
 import { allEvents, eventOptions } from './event';
-import { openTrigger, receive } from './receive';
+import { acceptEvents, receive } from './receive';
 import { listen, resume, stopListening } from './publishing';
 import { settingsOf } from './settings';
 
@@ -139,20 +139,23 @@ export class EtbWalletTrigger implements INodeType {
 		},
 	};
 
-	/** Opens the trigger. Because of this method, n8n calls `checkExists` of published triggers when it starts. */
+	/**
+	 * Lets the trigger accept events. Because of this method, n8n calls `checkExists` of published triggers when it
+	 * starts.
+	 */
 	trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		return Promise.resolve({ closeFunction: openTrigger(triggerKey(this)) });
+		return Promise.resolve({ closeFunction: acceptEvents(triggerKey(this)) });
 	}
 
 	/** Outputs the event that started the execution, unless it was handled before. */
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const { answersWhenFinished } = settingsOf(this.getNode().parameters);
-		const given: INodeExecutionData[] = [];
+		const newItems: INodeExecutionData[] = [];
 		for (const received of this.getInputData()) {
 			const { key, item } = withoutEventKey(received);
 			const isNew =
 				key === undefined || (await recordIfNew(this, received, key, answersWhenFinished));
-			if (isNew) given.push(item);
+			if (isNew) newItems.push(item);
 		}
 		if (this.getMode() === 'manual') {
 			addHint(
@@ -161,7 +164,7 @@ export class EtbWalletTrigger implements INodeType {
 			);
 		}
 		neverOutputEmptyItem(this);
-		return [given];
+		return [newItems];
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {

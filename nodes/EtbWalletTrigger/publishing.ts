@@ -119,8 +119,8 @@ const holdersOf = ({ accountKey, credentialId }: Listener): Listener[] =>
 		(holder) => holder.accountKey === accountKey || holder.credentialId === credentialId,
 	);
 
-const rivalsOf = (own: Listener): Listener[] =>
-	holdersOf(own).filter(({ trigger }) => trigger !== own.trigger);
+const rivalsOf = (listener: Listener): Listener[] =>
+	holdersOf(listener).filter(({ trigger }) => trigger !== listener.trigger);
 
 /**
  * The hook `checkExists`, which n8n calls before `create`. When n8n starts, static data with the present URL and
@@ -135,21 +135,21 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 	// If the credential was deleted, the trigger listens and refuses events until there is a credential
 	// again.
 	const presentKey = await loadAccount(context).then(accountKeyOf, () => storedKey);
-	const own = listenerOf(context, presentKey);
-	if (presentKey !== storedKey || url !== own.url) return false;
+	const listener = listenerOf(context, presentKey);
+	if (presentKey !== storedKey || url !== listener.url) return false;
 	// Other holders give way, because no static data prove that the service accepted their URL, or because
 	// another main process unpublished them.
-	for (const { trigger, workflow } of rivalsOf(own)) {
+	for (const { trigger, workflow } of rivalsOf(listener)) {
 		holders.delete(trigger);
 		context.logger.warn(
-			`The workflow "${workflow.name}" has a trigger that gets no events: the workflow "${own.workflow.name}" had the account before it`,
+			`The workflow "${workflow.name}" has a trigger that gets no events: the workflow "${listener.workflow.name}" had the account before it`,
 		);
 	}
-	holders.set(own.trigger, own);
+	holders.set(listener.trigger, listener);
 	// A test, or a trigger that n8n started first, may have set its own URL. While its call runs, no URL is
 	// certain.
-	if (!lastAcceptedUrls.has(presentKey)) lastAcceptedUrls.set(presentKey, own.url);
-	return lastAcceptedUrls.get(presentKey) === own.url;
+	if (!lastAcceptedUrls.has(presentKey)) lastAcceptedUrls.set(presentKey, listener.url);
+	return lastAcceptedUrls.get(presentKey) === listener.url;
 }
 
 /**
@@ -164,10 +164,10 @@ export async function listen(context: IHookFunctions): Promise<void> {
 		// If publishing fails, it stays pending until a person publishes again, even if n8n starts anew.
 		if (!isTest && !isStarting(context)) storedData(context).account = publicationPending;
 		const account = await loadAccount(context);
-		const own = listenerOf(context, accountKeyOf(account));
-		refuseUnusableSettings(context, account, own);
-		if (isTest) await setUrl(context, account, own);
-		else await publish(context, account, own);
+		const listener = listenerOf(context, accountKeyOf(account));
+		refuseUnusableSettings(context, account, listener);
+		if (isTest) await setUrl(context, account, listener);
+		else await publish(context, account, listener);
 	} catch (error) {
 		const node = context.getNode();
 		throw listeningError(node, invalidValueError(node, error));
@@ -175,7 +175,11 @@ export async function listen(context: IHookFunctions): Promise<void> {
 }
 
 /** @throws {NodeOperationError | InvalidValueError} for a setting that has to be corrected first */
-function refuseUnusableSettings(context: IHookFunctions, account: Account, own: Listener): void {
+function refuseUnusableSettings(
+	context: IHookFunctions,
+	account: Account,
+	listener: Listener,
+): void {
 	if (account.webhookSecret === '') {
 		throw operationError(
 			context.getNode(),
@@ -186,20 +190,24 @@ function refuseUnusableSettings(context: IHookFunctions, account: Account, own: 
 	refuseUnusableSecrets(account);
 	settingsOf(context.getNode().parameters);
 	requiredWebhookUrl(
-		own.url,
+		listener.url,
 		account,
 		'The webhook URL of this n8n',
 		'Set the environment variable WEBHOOK_URL of n8n to its public https:// address, then restart n8n.',
 	);
 }
 
-async function publish(context: IHookFunctions, account: Account, own: Listener): Promise<void> {
+async function publish(
+	context: IHookFunctions,
+	account: Account,
+	listener: Listener,
+): Promise<void> {
 	const stored = storedData(context);
-	const [rival] = rivalsOf(own);
+	const [rival] = rivalsOf(listener);
 	if (rival !== undefined) {
 		// A trigger that held the account before, and only failed to start, keeps the stored key.
-		if (stored.account !== own.accountKey) stored.account = publicationPending;
-		throw alreadyHeld(context, own, rival);
+		if (stored.account !== listener.accountKey) stored.account = publicationPending;
+		throw alreadyHeld(context, listener, rival);
 	}
 	if (isStarting(context) && stored.account === publicationPending) {
 		throw operationError(
@@ -208,18 +216,18 @@ async function publish(context: IHookFunctions, account: Account, own: Listener)
 			'When n8n starts, the events of an account go to the workflow that had them before.',
 		);
 	}
-	holders.set(own.trigger, own);
-	const failure = await setUrl(context, account, own).then(() => undefined, asError);
+	holders.set(listener.trigger, listener);
+	const failure = await setUrl(context, account, listener).then(() => undefined, asError);
 	// A person unpublished the trigger meanwhile, or n8n started the trigger that held the account before.
-	if (holders.get(own.trigger) !== own) return;
+	if (holders.get(listener.trigger) !== listener) return;
 	if (failure !== undefined) {
-		holders.delete(own.trigger);
+		holders.delete(listener.trigger);
 		throw failure;
 	}
 	// A trigger that stored nothing holds the account only until n8n starts the trigger that stored it.
 	if (stored.account === nothingStored) return;
-	stored.url = own.url;
-	stored.account = own.accountKey;
+	stored.url = listener.url;
+	stored.account = listener.accountKey;
 }
 
 /**
@@ -228,21 +236,25 @@ async function publish(context: IHookFunctions, account: Account, own: Listener)
  * if it refuses the URL now: then the refusal is only logged.
  * @throws {NodeApiError | NodeOperationError} if the service may have another URL
  */
-async function setUrl(context: IHookFunctions, account: Account, own: Listener): Promise<void> {
-	await inTurn(`url ${own.accountKey}`, async () => {
-		if (holdersOf(own).some((holder) => holder !== own)) return;
-		const wasAccepted = lastAcceptedUrls.get(own.accountKey) === own.url;
-		if (!wasAccepted) lastAcceptedUrls.set(own.accountKey, undefined);
+async function setUrl(
+	context: IHookFunctions,
+	account: Account,
+	listener: Listener,
+): Promise<void> {
+	await inTurn(`url ${listener.accountKey}`, async () => {
+		if (holdersOf(listener).some((holder) => holder !== listener)) return;
+		const wasAccepted = lastAcceptedUrls.get(listener.accountKey) === listener.url;
+		if (!wasAccepted) lastAcceptedUrls.set(listener.accountKey, undefined);
 		const deadline = performance.now() + setUrlMs;
-		const result = await callService(context, account, setWebhookRequest(own.url), {
+		const result = await callService(context, account, setWebhookRequest(listener.url), {
 			timeoutMs: attemptMs,
 			allowedMs: () => deadline - performance.now(),
 		});
-		if (result.ok) lastAcceptedUrls.set(own.accountKey, own.url);
+		if (result.ok) lastAcceptedUrls.set(listener.accountKey, listener.url);
 		else if (!wasAccepted) throw failureError(context.getNode(), result.failure);
 		else
 			context.logger.warn(
-				`The partner service did not take the webhook URL of the workflow "${own.workflow.name}" again. It took it before, so the trigger listens. ${result.failure.message} (${own.url})`,
+				`The partner service did not take the webhook URL of the workflow "${listener.workflow.name}" again. It took it before, so the trigger listens. ${result.failure.message} (${listener.url})`,
 			);
 	});
 }
@@ -263,16 +275,16 @@ export function stopListening(context: IHookFunctions): void {
 }
 
 /** Names the other workflow only if it is in the same project: a person may not see others. */
-function alreadyHeld(context: IHookFunctions, own: Listener, rival: Listener): Error {
+function alreadyHeld(context: IHookFunctions, listener: Listener, rival: Listener): Error {
 	const node = context.getNode();
-	if (rival.workflow.id === own.workflow.id) {
+	if (rival.workflow.id === listener.workflow.id) {
 		return operationError(
 			node,
 			'Remove one of the two ETB Wallet Triggers of this workflow: both are for the same account',
 			'The service sends all events of an account to one address. Choose all events that you need in one trigger, and put a Switch behind it.',
 		);
 	}
-	const isVisible = rival.project !== undefined && rival.project === own.project;
+	const isVisible = rival.project !== undefined && rival.project === listener.project;
 	return operationError(
 		node,
 		isVisible

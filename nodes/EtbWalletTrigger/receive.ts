@@ -26,7 +26,7 @@ const directAnswers = {
 	noCredential: { status: 503, message: 'The credential cannot be used' },
 } satisfies Record<string, DirectAnswer>;
 
-/** The time in ms, of the monotonic clock, at which n8n closed each trigger. An open trigger has none. */
+/** The time in ms, of the monotonic clock, at which n8n closed each trigger. One that accepts events has none. */
 const closedAt = new Map<string, number>();
 
 /**
@@ -38,12 +38,12 @@ const closedAt = new Map<string, number>();
 const refusesForMs = 140_000;
 
 /**
- * Opens a trigger. n8n still accepts requests while it shuts down, but new executions may never run. So a
- * closed trigger answers 503, and the service sends the event again.
+ * Lets a trigger accept events. n8n still takes requests while it shuts down, but new executions may never
+ * run. So a closed trigger answers 503, and the service sends the event again.
  * @returns the function that n8n calls to close the trigger: when n8n ends, when the trigger is unpublished,
  * or when another process takes the lead
  */
-export function openTrigger(trigger: string): () => Promise<void> {
+export function acceptEvents(trigger: string): () => Promise<void> {
 	closedAt.delete(trigger);
 	return () => {
 		closedAt.set(trigger, performance.now());
