@@ -172,7 +172,7 @@ async function paymentEventDelivered(sandbox: Stack['sandbox']): Promise<void> {
 		return JSON.stringify(attempts?.at(-1) ?? 'no attempt yet');
 	};
 	const settled = await Promise.race([
-		sandbox.deliverySettled(queued.id),
+		sandbox.deliveryEnded(queued.id),
 		sleep(EVENT_WITHIN_MS, undefined, { ref: false }),
 	]);
 	if (settled?.state !== 'delivered') {

@@ -101,7 +101,7 @@ export class Deliveries {
 	/**
 	 * Resolves with the delivery once it has succeeded or finally failed. Rejects when the sandbox stops first.
 	 */
-	async settled(id: string): Promise<Delivery> {
+	async ended(id: string): Promise<Delivery> {
 		const delivery = this.options.books.delivery(id);
 		if (!delivery) throw new Error(`There is no delivery ${id}`);
 		if (delivery.state !== 'pending') return delivery;
@@ -177,7 +177,7 @@ export class Deliveries {
 		const delay = delivered ? undefined : RETRY_DELAYS_MS[delivery.attempts.length];
 		if (delay === undefined) {
 			books.addAttempt(id, { at, ...outcome }, { url, state: delivered ? 'delivered' : 'failed' });
-			this.settle(id);
+			this.resolveWaiting(id);
 		} else {
 			const wait = delay * timeFactor;
 			const nextAttemptAt = Math.round(clock.now() + wait);
@@ -217,7 +217,7 @@ export class Deliveries {
 		}
 	}
 
-	private settle(id: string): void {
+	private resolveWaiting(id: string): void {
 		const waiting = this.waiting.get(id);
 		const delivery = this.options.books.delivery(id);
 		if (!waiting || !delivery) return;

@@ -76,7 +76,7 @@ export interface Sandbox {
 	/** Simulates a transfer between users: emits `transfer.completed`. */
 	transfer(input?: SimulationInput): Simulated;
 	/** Resolves with the delivery once it succeeded or finally failed. Rejects when the sandbox stops before. */
-	deliverySettled(id: string): Promise<Delivery>;
+	deliveryEnded(id: string): Promise<Delivery>;
 	/** Resolves when no delivery attempt is in flight and none is due now. */
 	idle(): Promise<void>;
 	/** Answers 401 to every API key, or stops doing so. */
@@ -188,7 +188,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 			const deliveryId = deliveries.queue('transfer.completed', transfer);
 			return { ...transfer, ...(toUserId && { toUserId }), deliveryId };
 		},
-		deliverySettled: (id) => deliveries.settled(id),
+		deliveryEnded: (id) => deliveries.ended(id),
 		idle: () => deliveries.idle(),
 		refuseApiKey(refuse) {
 			refused = refuse;

@@ -50,7 +50,7 @@ describe('retry schedule (service document §6)', () => {
 			expect(receiver.received).toHaveLength(retry + 2);
 		}
 
-		const settled = await sandbox.deliverySettled(deliveryId);
+		const settled = await sandbox.deliveryEnded(deliveryId);
 		expect(settled.state).toBe('failed');
 		expect(settled.nextAttemptAt).toBeUndefined();
 		expect(settled.attempts.map(({ status }) => status)).toEqual([500, 404, 302, 503]);
@@ -103,13 +103,13 @@ describe('restart', () => {
 		const options = { databaseFile: join(folder, 'sandbox.db') };
 		const { receiver, sandbox: first } = await delivering(['hang'], options);
 		const { deliveryId } = first.emit('transfer.completed', {});
-		const unsettled = first.deliverySettled(deliveryId);
+		const unsettled = first.deliveryEnded(deliveryId);
 		const rejected = expect(unsettled).rejects.toThrow('stopped');
 		await receiver.first;
 		await first.stop();
 		await rejected;
 		const second = await sandboxForTest(options);
-		expect(await second.deliverySettled(deliveryId)).toMatchObject({
+		expect(await second.deliveryEnded(deliveryId)).toMatchObject({
 			state: 'delivered',
 			attempts: [{ status: 200 }],
 		});
@@ -142,7 +142,7 @@ describe('the registered URL', () => {
 		await sandbox.idle();
 		sandbox.books.setWebhookUrl(current.url);
 		await clock.advance(30 * SECOND);
-		expect(await sandbox.deliverySettled(deliveryId)).toMatchObject({
+		expect(await sandbox.deliveryEnded(deliveryId)).toMatchObject({
 			state: 'delivered',
 			url: current.url,
 		});
@@ -152,7 +152,7 @@ describe('the registered URL', () => {
 	test('without a registered URL the event is recorded as failed and never sent', async () => {
 		const sandbox = await sandboxForTest();
 		const { deliveryId } = sandbox.emit('transfer.completed', {});
-		expect(await sandbox.deliverySettled(deliveryId)).toMatchObject({
+		expect(await sandbox.deliveryEnded(deliveryId)).toMatchObject({
 			state: 'failed',
 			url: '',
 			attempts: [],

@@ -177,7 +177,7 @@ async function triggerOutputs(sandbox: Sandbox): Promise<IDataObject[]> {
 	});
 	try {
 		sandbox.books.setWebhookUrl(trigger.url);
-		await sandbox.deliverySettled(sandbox.transfer().deliveryId);
+		await sandbox.deliveryEnded(sandbox.transfer().deliveryId);
 		// The content of these is not shown (service document §6), and must not look promised.
 		for (const { value } of eventOptions)
 			if (value !== 'transfer.completed') sandbox.emit(String(value), {});

@@ -223,11 +223,11 @@ void describe('deposit-and-transfer-notifications.json', () => {
 	test('each event takes its own branch, and others start nothing', async (t) => {
 		const id = await publishExample(t, 'deposit-and-transfer-notifications.json');
 		const transfer = lab.sandbox.transfer({ amountEtb: 320.5 });
-		await lab.sandbox.deliverySettled(transfer.deliveryId);
+		await lab.sandbox.deliveryEnded(transfer.deliveryId);
 		const other = lab.sandbox.emit('disburse.completed', { id: 'other' });
-		await lab.sandbox.deliverySettled(other.deliveryId);
+		await lab.sandbox.deliveryEnded(other.deliveryId);
 		const deposit = lab.sandbox.deposit({ amountEtb: 1000 });
-		await lab.sandbox.deliverySettled(deposit.deliveryId);
+		await lab.sandbox.deliveryEnded(deposit.deliveryId);
 
 		const executions = await executionsOf(lab, id, 2);
 		assert.deepEqual(
@@ -284,7 +284,7 @@ test('reconcile-payments.json names each payment that has no event with its hash
 	];
 	for (const data of events) {
 		const { deliveryId } = lab.sandbox.emit('disburse.completed', data);
-		assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'delivered');
+		assert.equal((await lab.sandbox.deliveryEnded(deliveryId)).state, 'delivered');
 	}
 	const morning = await run(id, 'Every morning');
 	assert.deepEqual(

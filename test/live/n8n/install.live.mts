@@ -100,7 +100,7 @@ async function runToEnd(name: string): Promise<Execution> {
 /** Sends an event as the service does, until the trigger has taken it. */
 async function deliver(id: string): Promise<void> {
 	const { deliveryId } = sandbox.emit('transfer.completed', { id, amountEtb: 1, txHash: '0x1' });
-	assert.equal((await sandbox.deliverySettled(deliveryId)).state, 'delivered', `event ${id}`);
+	assert.equal((await sandbox.deliveryEnded(deliveryId)).state, 'delivered', `event ${id}`);
 }
 
 async function nobodyIsPaidAgain(): Promise<void> {
@@ -132,7 +132,7 @@ test('workflows of the previous version pay and receive', async () => {
 	// The workflow sets a URL that nobody answers. The events of its payments would reach the trigger later.
 	sandbox.setTimeFactor(0.001);
 	await runToEnd('everyOperation');
-	for (const { id } of sandbox.books.pendingDeliveries()) await sandbox.deliverySettled(id);
+	for (const { id } of sandbox.books.pendingDeliveries()) await sandbox.deliveryEnded(id);
 	sandbox.setTimeFactor(1);
 	await api.activate(ids.events ?? '');
 	assert.deepEqual(codesOf(await runToEnd('payroll')), ['paid', 'paid', 'paid']);

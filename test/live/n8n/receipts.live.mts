@@ -76,7 +76,7 @@ test('12 payments, events sent twice: 12 messages, one each', async () => {
 	for (const each of [events, events]) {
 		const sent = each.map((data) => sandbox.emit('disburse.completed', data));
 		for (const { deliveryId } of sent)
-			assert.equal((await sandbox.deliverySettled(deliveryId)).state, 'delivered');
+			assert.equal((await sandbox.deliveryEnded(deliveryId)).state, 'delivered');
 	}
 	assert.deepEqual(
 		events.map((_, index) => sentTo(index).length),
@@ -97,7 +97,7 @@ test('one message says what was paid, in two languages', () => {
 test('a payee without an address gets nothing, and nothing fails', async () => {
 	const already = mail.mails.length;
 	const { deliveryId } = lab.sandbox.emit('disburse.completed', payment(COUNT));
-	assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'delivered');
+	assert.equal((await lab.sandbox.deliveryEnded(deliveryId)).state, 'delivered');
 	assert.equal(mail.mails.length, already);
 });
 
@@ -113,7 +113,7 @@ test('a message that the mail server refuses ends in red, and is sent when the e
 	});
 	assert.match(failed.error ?? '', /^Send the receipt: /);
 	mail.refuse(false);
-	const { state } = await lab.sandbox.deliverySettled(deliveryId);
+	const { state } = await lab.sandbox.deliveryEnded(deliveryId);
 	assert.equal(state, 'delivered');
 	assert.equal(sentTo(3).length, already + 1);
 });

@@ -62,7 +62,7 @@ const seen = async (workflowId: string, count: number): Promise<string[]> =>
 /** The service sends an event, until it is answered with success. */
 async function deliver(id: string): Promise<void> {
 	const { deliveryId } = lab.sandbox.emit('transfer.completed', { id });
-	assert.equal((await lab.sandbox.deliverySettled(deliveryId)).state, 'delivered');
+	assert.equal((await lab.sandbox.deliveryEnded(deliveryId)).state, 'delivered');
 }
 
 void describe('publishing', () => {

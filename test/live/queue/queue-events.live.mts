@@ -60,7 +60,7 @@ void test('200 events, both webhook processes killed meanwhile: each runs once, 
 			await webhook.start();
 		}
 		const deliveries = await Promise.all(
-			sent.map(async (id) => await lab.sandbox.deliverySettled(id)),
+			sent.map(async (id) => await lab.sandbox.deliveryEnded(id)),
 		);
 		assert.deepEqual(new Set(deliveries.map(({ state }) => state)), new Set(['delivered']));
 		const attempts = deliveries.reduce((sum, each) => sum + each.attempts.length, 0);
