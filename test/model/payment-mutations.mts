@@ -28,7 +28,7 @@ export const mutations: Mutation[] = [
 		],
 		'A refusal frees what another run reserved since': [
 			"const notMade = own.filter((each) => outcomeOfEntry(each) !== 'unknown');",
-			"const notMade = ended.filter((each) => !['paid', 'unknown'].includes(outcomeOfEntry(each)));",
+			"const notMade = reserved.filter((each) => !['paid', 'unknown'].includes(outcomeOfEntry(each)));",
 		],
 		'A refusal frees what a late answer paid': [
 			'const free = notMade.filter((each) => !paidByOthers.has(each));',
@@ -48,7 +48,7 @@ export const mutations: Mutation[] = [
 		],
 		'A sender without an answer doubts what another run reserved since': [
 			"const unknown = own.filter((each) => outcomeOfEntry(each) === 'unknown');",
-			"const unknown = ended.filter((each) => outcomeOfEntry(each) === 'unknown');",
+			"const unknown = reserved.filter((each) => outcomeOfEntry(each) === 'unknown');",
 		],
 		'Paid is recorded without the mark sent, which a person removed': [
 			"[...factMarks('paid', each), payeeMark(each)]",
@@ -60,7 +60,7 @@ export const mutations: Mutation[] = [
 		],
 		'The end of a run removes the busy of its bucket': [
 			'change.remove(free.flatMap(marksOfUse));',
-			'change.remove([...free.flatMap(marksOfUse), ...ended.map((each) => busyMark(each, slotNow()))]);',
+			'change.remove([...free.flatMap(marksOfUse), ...reserved.map((each) => busyMark(each, slotNow()))]);',
 		],
 		'A question for a bucket makes it busy': [
 			'return { statesBefore, ageMs };',
@@ -181,7 +181,7 @@ export const mutations: Mutation[] = [
 			'',
 		],
 		'Settling: an expression frees again and again': [
-			'!isByHand && settledBefore.has(mark)',
+			'!isByHand && marksBefore.has(mark)',
 			'false',
 		],
 	}),
@@ -227,10 +227,13 @@ export const mutations: Mutation[] = [
 		],
 	}),
 	...inFile(`${paying}/sending.ts`, {
-		'How the last window ended is not recorded': ['await record.recordLastResults(toRecord);', ''],
+		'How the last window ended is not recorded': [
+			'await record.recordLastResults(unrecorded);',
+			'',
+		],
 		'What was refused is freed once more after an access that failed': [
-			"toRecord = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');",
-			"toRecord = ended.filter((payment) => outcomeOfEntry(payment) !== 'unknown');",
+			"unrecorded = reserved.filter((payment) => outcomeOfEntry(payment) === 'paid');",
+			"unrecorded = reserved.filter((payment) => outcomeOfEntry(payment) !== 'unknown');",
 		],
 		'What is unknown is doubted once more after an access that failed': [
 			"outcomeOfEntry(payment) === 'paid'",

@@ -1,6 +1,6 @@
 /**
- * Claims of the pay gate. A claim is valid for a batch of items. Only one run of a node can use it, in the
- * execution that claimed it, and not after its time.
+ * Claims of the pay gate. A claim is the right to send the payments that came with it. Only one run of a node
+ * can use it, in the execution that claimed it, and not after its time.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { stopwatch } from '../../shared/time';

@@ -39,7 +39,7 @@ export type Code = keyof typeof outcomeByCode;
 export const outcomeOf = (code: Code): Outcome => outcomeByCode[code];
 
 /** Codes of a payment that is not sent because of the record. */
-export const codesOfRecord: ReadonlySet<Code> = new Set<Code>([
+export const recordCodes: ReadonlySet<Code> = new Set<Code>([
 	'paidBefore',
 	'otherPayment',
 	'inDoubt',
@@ -50,7 +50,7 @@ export const codesOfRecord: ReadonlySet<Code> = new Set<Code>([
  * Codes of an item whose own fields stop it before anything is sent. `aboveMaximum` is also given to every item
  * when the whole run is above its limit (`reportRefusal`).
  */
-export const codesOfFields: ReadonlySet<Code> = new Set<Code>([
+export const fieldCodes: ReadonlySet<Code> = new Set<Code>([
 	'invalid',
 	'sameReference',
 	'aboveMaximum',

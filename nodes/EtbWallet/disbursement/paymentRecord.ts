@@ -82,7 +82,7 @@ export type PaymentState = ReferenceState | 'otherPayment';
  * - a `ReferenceState`: nothing changed
  * - `settledPaid`, `settledNotPaid`: it was in doubt, and is now paid or unused
  * - `recordedPaid`: it was unused, and is now paid: this node did not send it, or it was refused or freed
- * - `settledBefore`: refused, because it was settled as not paid before
+ * - `statementRepeated`: refused, because it was settled as not paid before
  * - `contradicted`: it was settled as not paid, and now an expression says that it was paid, so it is in
  *   doubt again
  */
@@ -91,7 +91,7 @@ export type Settled =
 	| 'settledPaid'
 	| 'recordedPaid'
 	| 'settledNotPaid'
-	| 'settledBefore'
+	| 'statementRepeated'
 	| 'contradicted';
 
 /** The longest Timeout of a payment, in ms. */
@@ -184,12 +184,12 @@ export class PaymentRecord {
 	/**
 	 * Records the results of payments and reserves others, in one change. When it throws, none of `wanted` may
 	 * be sent.
-	 * @param ended payments that were reserved before; one without a result was not sent
+	 * @param reserved payments that were reserved before; one without a result was not sent
 	 * @returns the states of `wanted` before the change; those that were `unused` are now reserved. `ageMs`
 	 * gives the age of these reservations, in ms
 	 */
 	async recordResultsAndReserve(
-		ended: Payment[],
+		reserved: Payment[],
 		wanted: Payment[],
 	): Promise<{ statesBefore: ReadonlyMap<Payment, PaymentState>; ageMs: () => number }> {
 		return await this.change(async (change) => {
@@ -197,7 +197,7 @@ export class PaymentRecord {
 			const slot = slotNow();
 			const reservationOf = (each: Payment): string[] => [sentMark(each), busyMark(each, slot)];
 			// For a window of unused references, one call of the database is enough.
-			await this.recordResults(change, ended, wanted.flatMap(reservationOf));
+			await this.recordResults(change, reserved, wanted.flatMap(reservationOf));
 			const statesBefore = await paymentStatesOf(change, wanted, slot);
 			for (const payment of wanted.filter((each) => statesBefore.get(each) === 'unused')) {
 				change.keep(reservationOf(payment));
@@ -211,12 +211,12 @@ export class PaymentRecord {
 
 	/**
 	 * Records the results of the last payments of a run, also when it was stopped.
-	 * @param ended payments that this run reserved; one without a result was not sent
+	 * @param reserved payments that this run reserved; one without a result was not sent
 	 */
-	async recordLastResults(ended: Payment[]): Promise<void> {
-		if (ended.length === 0) return;
+	async recordLastResults(reserved: Payment[]): Promise<void> {
+		if (reserved.length === 0) return;
 		const alsoIfStopped = true;
-		await this.change(async (change) => await this.recordResults(change, ended), alsoIfStopped);
+		await this.change(async (change) => await this.recordResults(change, reserved), alsoIfStopped);
 	}
 
 	/**
@@ -239,11 +239,11 @@ export class PaymentRecord {
 			const paidInDoubt = withState(wasPaid, 'inDoubt');
 			const paidUnused = withState(wasPaid, 'unused');
 			const notPaidInDoubt = withState(wasNotPaid, 'inDoubt');
-			const settledBefore = await change.ask([
+			const marksBefore = await change.ask([
 				...paidUnused.map(settledNotPaidMark),
 				...notPaidInDoubt.map(statementMark),
 			]);
-			const wasStatedBefore = (mark: string): boolean => !isByHand && settledBefore.has(mark);
+			const wasStatedBefore = (mark: string): boolean => !isByHand && marksBefore.has(mark);
 			for (const each of paidInDoubt) settled.set(each, 'settledPaid');
 			for (const each of paidUnused)
 				settled.set(
@@ -253,7 +253,7 @@ export class PaymentRecord {
 			for (const each of notPaidInDoubt)
 				settled.set(
 					each,
-					wasStatedBefore(statementMark(each)) ? 'settledBefore' : 'settledNotPaid',
+					wasStatedBefore(statementMark(each)) ? 'statementRepeated' : 'settledNotPaid',
 				);
 			const settledAs = (...results: Settled[]): Each[] =>
 				[...settled].filter(([, result]) => results.includes(result)).map(([each]) => each);
@@ -276,12 +276,12 @@ export class PaymentRecord {
 	/** @param alsoAsk marks that are asked for in the same call of the database */
 	private async recordResults(
 		change: RecordChange,
-		ended: Payment[],
+		reserved: Payment[],
 		alsoAsk: string[] = [],
 	): Promise<void> {
-		const paid = ended.filter((each) => outcomeOfEntry(each) === 'paid');
+		const paid = reserved.filter((each) => outcomeOfEntry(each) === 'paid');
 		// Other results are recorded only while this run owns the reservations: later another run may have them.
-		const own = ended.filter((each) => outcomeOfEntry(each) !== 'paid' && this.isOwn(each));
+		const own = reserved.filter((each) => outcomeOfEntry(each) !== 'paid' && this.isOwn(each));
 		const unknown = own.filter((each) => outcomeOfEntry(each) === 'unknown');
 		const notMade = own.filter((each) => outcomeOfEntry(each) !== 'unknown');
 		await change.askAndWrite(
@@ -322,17 +322,17 @@ export class PaymentRecord {
 
 /**
  * The states of references, regardless of their payees.
- * @param payeeOf gives a mark that is asked for together with the others, for references that are paid
+ * @param alsoAsk gives a mark that is asked for together with the others, for references that are paid
  */
 async function statesOf<Each extends Keyed>(
 	change: RecordChange,
 	references: Each[],
 	slot: number,
-	payeeOf?: (each: Each) => string,
+	alsoAsk?: (each: Each) => string,
 ): Promise<Map<Each, ReferenceState>> {
 	const sent = await change.ask(references.map(sentMark));
 	const used = references.filter((each) => sent.has(sentMark(each)));
-	const paid = await havingFact(change, 'paid', used, payeeOf);
+	const paid = await havingFact(change, 'paid', used, alsoAsk);
 	const unpaid = used.filter((each) => !paid.has(each));
 	const busy = await change.ask(unpaid.flatMap((each) => busyMarks(each, slot)));
 	const isBusy = (each: Each): boolean => busyMarks(each, slot).some((mark) => busy.has(mark));

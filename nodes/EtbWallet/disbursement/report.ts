@@ -5,7 +5,7 @@ import { grouped } from '../../shared/grouped';
 import { cut } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
 import { withoutOwnFields } from './ownFields';
-import { codesOfFields, type Outcome } from './codes';
+import { fieldCodes, type Outcome } from './codes';
 import type { RunOptions } from './options';
 import {
 	isFailed,
@@ -108,11 +108,11 @@ export function runError(
 ): Error {
 	const { code, httpCode } = result;
 	const byOutcome = groupByOutcome(entries);
-	const gotBeyondFields = entries.some(
-		(each) => each.result && !codesOfFields.has(each.result.code),
+	const passedFieldChecks = entries.some(
+		(each) => each.result && !fieldCodes.has(each.result.code),
 	);
 	// A try that is refused also reports the payments that earlier tries of the run sent.
-	const hasSummary = gotBeyondFields && (entries.length > 1 || failedEntry === undefined);
+	const hasSummary = passedFieldChecks && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
 		failedEntry === undefined
 			? aboutRun(result, byOutcome)
@@ -127,8 +127,8 @@ export function runError(
 			outcome,
 			code,
 			...(httpCode !== undefined && { httpCode }),
-			// If no entry got beyond the check of its fields, these lists would only repeat the input.
-			...(gotBeyondFields &&
+			// If no entry passed the checks of its fields, these lists would only repeat the input.
+			...(passedFieldChecks &&
 				Object.fromEntries([...byOutcome].map(([name, own]) => [name, own.map(errorDataOf)]))),
 		},
 	);
@@ -257,7 +257,7 @@ export function reportRefusal(
 	// An item may have a result of its own, so the reason is shown beside the output.
 	addHint(context, refusal.message ?? '');
 	for (const entry of entries) {
-		const isOfField = entry.result !== undefined && codesOfFields.has(entry.result.code);
+		const isOfField = entry.result !== undefined && fieldCodes.has(entry.result.code);
 		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
 		// be Settle Unknown.
 		if (entry.result === undefined || (refusal.code === 'settings' && isOfField))

@@ -7,7 +7,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
 import { isStopped, triesOf } from '../../shared/n8n';
-import { codesOfFields, codesOfRecord } from './codes';
+import { fieldCodes, recordCodes } from './codes';
 import { defaultOptions, type RunOptions } from './options';
 import { isFailed, outcomeOfEntry } from './entry';
 import type { EndedEntry, Payable, Result, Entry } from './entry';
@@ -96,7 +96,7 @@ export function refuseUnusable(
 	options: RunOptions,
 	entries: Entry[],
 ): void {
-	const unusable = entries.filter(isFailed).filter(({ result }) => codesOfFields.has(result.code));
+	const unusable = entries.filter(isFailed).filter(({ result }) => fieldCodes.has(result.code));
 	if (unusable.length === 0 || context.continueOnFail()) return;
 	const [only] = unusable.length === 1 ? unusable : [];
 	throw runError(context, options, resultOfUnusable(unusable), entries, only);
@@ -117,7 +117,7 @@ export function runOf(
 		setResult(payment, result) {
 			payment.result = result;
 			// A payment that is not sent because of the record does not stop the payments of other people.
-			if (isFailed(payment) && !codesOfRecord.has(result.code)) hasFailure = true;
+			if (isFailed(payment) && !recordCodes.has(result.code)) hasFailure = true;
 			// A later try may send only those payments again that were not paid.
 			if (outcomeOfEntry(payment) !== 'notPaid')
 				kept.set(payment.itemIndex, { ...payment, result });

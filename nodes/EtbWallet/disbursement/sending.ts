@@ -44,19 +44,20 @@ export async function statesOfAll(
 export async function payAll(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
 	const { concurrency, timeoutMs } = run.options;
 	// The payments that were reserved and sent, and whose results the next change of the record has to record.
-	let toRecord: Payment[] = [];
-	const failed: FailedChange[] = [];
+	let unrecorded: Payment[] = [];
+	const failedChanges: FailedChange[] = [];
 	for (const window of windowsOf(concurrency, payments)) {
 		if (run.isStopping()) break;
-		const ended = toRecord;
+		const reserved = unrecorded;
 		// After a failed change only *paid* is recorded again. That change may still have been stored, and
 		// somebody may have settled or reserved the other references since.
-		toRecord = ended.filter((payment) => outcomeOfEntry(payment) === 'paid');
+		unrecorded = reserved.filter((payment) => outcomeOfEntry(payment) === 'paid');
 		let reservation: Awaited<ReturnType<PaymentRecord['recordResultsAndReserve']>>;
 		try {
-			reservation = await record.recordResultsAndReserve(ended, window);
+			reservation = await record.recordResultsAndReserve(reserved, window);
 		} catch (error) {
-			failed.push({ error, ended: ended.filter((each) => outcomeOfEntry(each) === 'notPaid') });
+			const notPaid = reserved.filter((each) => outcomeOfEntry(each) === 'notPaid');
+			failedChanges.push({ error, payments: notPaid });
 			if (run.isStopping()) break;
 			for (const payment of window) run.setResult(payment, notRecorded(error));
 			continue;
@@ -64,26 +65,26 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 		const { statesBefore, ageMs } = reservation;
 		for (const [payment, state] of statesBefore)
 			if (state !== 'unused') run.setResult(payment, resultOfState(payment, state));
-		toRecord = window.filter((payment) => statesBefore.get(payment) === 'unused');
-		await sendConcurrently(run, toRecord, () => timeoutMs - ageMs());
+		unrecorded = window.filter((payment) => statesBefore.get(payment) === 'unused');
+		await sendConcurrently(run, unrecorded, () => timeoutMs - ageMs());
 	}
 	try {
-		await record.recordLastResults(toRecord);
+		await record.recordLastResults(unrecorded);
 	} catch (error) {
-		failed.push({ error, ended: toRecord });
+		failedChanges.push({ error, payments: unrecorded });
 	}
-	warnOfUnrecorded(run, failed);
+	warnOfUnrecorded(run, failedChanges);
 }
 
 /** A change of the record that failed, and the payments whose results it may not have recorded. */
 interface FailedChange {
 	error: unknown;
-	ended: Payment[];
+	payments: Payment[];
 }
 
 /** Warns about payments whose results may be missing in the record: a later run does not send them. */
-function warnOfUnrecorded({ context }: Run, failed: FailedChange[]): void {
-	const payments = failed.flatMap(({ ended }) => ended);
+function warnOfUnrecorded({ context }: Run, failedChanges: FailedChange[]): void {
+	const payments = failedChanges.flatMap((each) => each.payments);
 	if (payments.length === 0) return;
 	const references = payments.map(({ reference }) => reference).join(', ');
 	const what = `How ${payments.length} payments ended may not be recorded`;
@@ -92,7 +93,7 @@ function warnOfUnrecorded({ context }: Run, failed: FailedChange[]): void {
 		`${what}, so a later run may report them as unknown. Then settle them as this run reports them.`,
 	);
 	context.logger.warn(
-		`${what}: ${messageOf(failed.at(-1)?.error)}. References: ${references}. ${describeExecution(context)}`,
+		`${what}: ${messageOf(failedChanges.at(-1)?.error)}. References: ${references}. ${describeExecution(context)}`,
 	);
 }
 

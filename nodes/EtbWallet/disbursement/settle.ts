@@ -40,7 +40,7 @@ const resultBySettled: Readonly<Record<Settled, SettledResult>> = {
 		code: 'settledNotPaid',
 		message: 'Settled as not paid: the next run with Mode on Pay sends it',
 	},
-	settledBefore: {
+	statementRepeated: {
 		code: 'notSettled',
 		message: 'Not settled: the same answer counted before, and since then it became unknown again',
 		remedy:
