@@ -7,7 +7,7 @@ import tls from 'node:tls';
 import { certify, type Certificate } from '../support/certificate.mts';
 import { credentialFor, testCredential } from '../support/engine/engine.mts';
 import {
-	answerOf,
+	resultIn,
 	codesOf,
 	itemsFor,
 	pay,
@@ -82,7 +82,7 @@ test.each([
 	expect(codesOf(result)).toEqual(['notReached']);
 	// The same certificate would come again.
 	expect(connections).toBe(1);
-	const told = answerOf(result.errorOutput[0] ?? { json: {} });
+	const told = resultIn(result.errorOutput[0] ?? { json: {} });
 	expect(told.message).toMatch(/^The service at https:\/\/localhost:\d+ cannot be reached: its? /);
 	expect(told.message).toMatch(message);
 	expect(told.remedy).toMatch(remedy);
@@ -101,6 +101,6 @@ test('plain http where https is expected', async () => {
 	const credential = credentialFor(sandbox, { baseUrl: sandbox.url.replace('http:', 'https:') });
 	const result = await pay(itemsFor('a'), {}, { credential, onError: 'continueErrorOutput' });
 	expect(codesOf(result)).toEqual(['notReached']);
-	expect(answerOf(result.errorOutput[0] ?? { json: {} }).message).toMatch(/does not speak https/);
+	expect(resultIn(result.errorOutput[0] ?? { json: {} }).message).toMatch(/does not speak https/);
 	expect(codesOf(await pay(itemsFor('a')))).toEqual(['paid']);
 });

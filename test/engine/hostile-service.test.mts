@@ -12,7 +12,7 @@ import {
 	type NodeRun,
 	type RunResult,
 } from '../support/engine/engine.mts';
-import { answerOf } from '../support/engine/paying.mts';
+import { resultIn } from '../support/engine/paying.mts';
 import { serve, type Served } from '../support/engine/served.mts';
 
 const apiKey = 'key-of-this-test';
@@ -116,7 +116,7 @@ test.each(
 )('%s is %s', async (_what, outcome, bytes) => {
 	answer = (socket) => socket.end(bytes);
 	const { output, errorOutput } = await payWithin(5_000, { onError: 'continueErrorOutput' });
-	expect([...output, ...errorOutput].map(answerOf)).toMatchObject([{ outcome }]);
+	expect([...output, ...errorOutput].map(resultIn)).toMatchObject([{ outcome }]);
 	expect(requests).toBe(1);
 });
 

@@ -7,7 +7,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { NodeRun, RunResult } from '../support/engine/engine.mts';
 import { credentialFor, runNode } from '../support/engine/engine.mts';
 import { property } from '../../nodes/shared/unknownValues.ts';
-import { answerOf, nodeId, codesOf, payInEachTest, sandbox } from '../support/engine/paying.mts';
+import { resultIn, nodeId, codesOf, payInEachTest, sandbox } from '../support/engine/paying.mts';
 
 let executions = 0;
 let executionId: string;
@@ -54,7 +54,7 @@ async function pay(
 	});
 }
 
-const messageOf = ({ output: [first] }: RunResult): unknown => first && answerOf(first).message;
+const messageOf = ({ output: [first] }: RunResult): unknown => first && resultIn(first).message;
 const payments = (): number => sandbox.books.disbursements().length;
 
 test('what was handed out is paid, and a reference in it is not told', async () => {
@@ -342,7 +342,7 @@ test('a run that is refused as a whole names whom it is about', async () => {
 	const items = handedOut(['a', 'b']);
 	const credential = credentialFor(sandbox, { apiKey: '' });
 	const { output } = await pay(items, { credential });
-	expect(output.map(answerOf)).toMatchObject(
+	expect(output.map(resultIn)).toMatchObject(
 		items.map(({ toUserId }) => ({ code: 'settings', toUserId, amountEtb: 10 })),
 	);
 });

@@ -3,7 +3,7 @@
  * makes of it.
  */
 import {
-	answerOf,
+	resultIn,
 	itemsFor,
 	pay,
 	payInEachTest,
@@ -25,7 +25,7 @@ test('a payment is paid only with a proof, and what is unknown is not sent again
 	const run = async (): Promise<unknown[]> => {
 		const options = { concurrency: 1 };
 		const { output } = await pay(items, { options }, { onError: 'continueRegularOutput' });
-		return output.map((each) => answerOf(each).outcome);
+		return output.map((each) => resultIn(each).outcome);
 	};
 	const meanings = paymentAnswers.map(({ meaning }) => meaning);
 	expect(await run()).toEqual(meanings);

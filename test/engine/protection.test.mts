@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
 import { loadAnew } from '../support/engine/engine.mts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 import {
-	answerOf,
+	resultIn,
 	codesOf,
 	failFor,
 	itemsFor,
@@ -112,7 +112,7 @@ describe('no secret is shown', () => {
 		}));
 		const result = await pay(itemsFor('a'), {}, { currentNode: () => node, onError });
 		expect(codesOf(result)).toEqual(['noAnswer']);
-		expect(answerOf(result.errorOutput[0] ?? { json: {} }).message).toContain('[hidden]');
+		expect(resultIn(result.errorOutput[0] ?? { json: {} }).message).toContain('[hidden]');
 		expect(result.everything).not.toContain(key);
 	});
 });

@@ -2,7 +2,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { deduplicator, type NodeRun, type RunResult } from '../support/engine/engine.mts';
 import {
-	answerOf,
+	resultIn,
 	codes,
 	codesOf,
 	dieSending,
@@ -103,7 +103,7 @@ describe('naming references', () => {
 				{ onError: continues },
 			);
 			const told = continues === onError ? errorOutput : output;
-			expect(told.map(answerOf)).toMatchObject([{ code: 'notSettled' }]);
+			expect(told.map(resultIn)).toMatchObject([{ code: 'notSettled' }]);
 		},
 	);
 
@@ -259,7 +259,7 @@ describe('what another execution is sending', () => {
 		await dieSending(itemsFor('a'));
 		const dryRun = async (): Promise<IDataObject | undefined> => {
 			const { errorOutput } = await pay(itemsFor('a'), { mode: 'dryRun' }, { onError });
-			return errorOutput.map(answerOf)[0];
+			return errorOutput.map(resultIn)[0];
 		};
 		const first = await dryRun();
 		expect(first).toMatchObject({ outcome: 'unknown', code: 'inFlight' });

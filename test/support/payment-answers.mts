@@ -19,7 +19,7 @@ const answers = (status: number, meaning: Meaning, ...bodies: unknown[]): Paymen
 	}));
 
 const words = (text: string): string[] => text.split(' ');
-const with_ = (...fields: object[]): object[] => fields.map((each) => ({ ...shown, ...each }));
+const shownWith = (...fields: object[]): object[] => fields.map((each) => ({ ...shown, ...each }));
 const withoutHash = { success: true, amountEtb: 10 };
 
 /** One for each way in which an answer is judged. Fields and words: `test/unit/judge.test.mts`. */
@@ -28,7 +28,7 @@ export const paymentAnswers: PaymentAnswer[] = [
 	...answers(
 		200,
 		'paid',
-		...with_(
+		...shownWith(
 			...['COMPLETED', 200, true, null, ''].map((status) => ({ status })),
 			...[null, [], {}, false, 0, 'none', 'no error'].map((error) => ({ error })),
 			...[{ toUserId: 'etbw_a' }, { amountEtb: '10.00' }, { amountEtb: null }, { amountEtb: '' }],
@@ -43,7 +43,7 @@ export const paymentAnswers: PaymentAnswer[] = [
 	...answers(
 		200,
 		'unknown',
-		...with_(
+		...shownWith(
 			...['failed', 'PENDING', '500', '??', false, 402, ['failed'], { value: 'failed' }].map(
 				(status) => ({ status }),
 			),

@@ -72,11 +72,11 @@ export const paidNames = (): string[] =>
 		.sort();
 
 /** The result in an item, or in its error. */
-export const answerOf = ({ json }: INodeExecutionData): IDataObject =>
+export const resultIn = ({ json }: INodeExecutionData): IDataObject =>
 	Object(json.error ?? json) as IDataObject;
 
 export const codes = (items: INodeExecutionData[]): unknown[] =>
-	items.map((item) => answerOf(item).code);
+	items.map((item) => resultIn(item).code);
 
 /** The codes of all items, those of the error output last. `runNode` compares each code with its outcome. */
 export const codesOf = ({ output, errorOutput }: RunResult): unknown[] =>
