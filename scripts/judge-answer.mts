@@ -1,8 +1,8 @@
 /**
  * Shows which rule judges an answer of the endpoint that pays, and the text that it matches:
  * `npx node scripts/judge-answer.mts 422 '{"message":"Not allowed"}'`. The answer is to a payment of 10 ETB to
- * `etbw_a`. The rules are in `nodes/shared/service/`, under the names that are shown. Of a refusal, it shows a
- * rule for each value that says why. With *none*, the status decides, or the problem names the reason.
+ * `etbw_a`. The rules are in `nodes/shared/service/`, under the names that are shown. Of a refusal, it shows for
+ * each value the rule by which it gives a reason. *none*: the status alone decided, or `problem` says why.
  */
 import { createRequire } from 'node:module';
 import type * as judging from '../nodes/shared/service/judge.ts';

@@ -19,8 +19,8 @@ export class EtbWallet implements INodeType {
 		icon: { light: 'file:etbWallet.svg', dark: 'file:etbWallet.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		// The canvas shows which node does not pay. A mode by expression is not shown: a run can give another
-		// one.
+		// The canvas shows which node does not pay. The value of a mode by expression is not shown, because it can
+		// differ in each run.
 		subtitle:
 			'={{ $parameter["operation"] === "create" && String($rawParameter["mode"]).startsWith("=") ? "Mode by expression" : $parameter["operation"] === "create" && $parameter["mode"] === "dryRun" ? "DRY RUN: pays nobody" : $parameter["operation"] === "create" && $parameter["mode"] === "settle" ? "SETTLE: pays nobody" : $parameter["operation"] + ": " + $parameter["resource"].replace(/[A-Z]/g, " $&").toLowerCase() }}',
 		description: 'Pay users in Ethiopian birr, provision wallets and manage the partner treasury',

@@ -99,8 +99,9 @@ function outputItem(result: ServiceResult, itemIndex: number): INodeExecutionDat
 }
 
 /**
- * The results of earlier items, for the error. n8n drops these results when the node fails, and the service
- * shows no way to list users (service document §4), so their `id` would be lost.
+ * The kept results of earlier items, for the error: only those of POST requests are kept. n8n drops the output
+ * when the node fails, and the service shows no way to list users (service document §4), so their `id` would be
+ * lost.
  */
 function describeCompletedItems(
 	results: ReadonlyMap<number, ServiceResult>,

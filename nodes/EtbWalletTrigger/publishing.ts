@@ -51,8 +51,8 @@ interface Listener {
 }
 
 /**
- * The static data of a trigger, which n8n stores with the workflow. `account` has one of three values. A
- * publication by a person first sets it to `publicationPending`, whatever it was. A test reads none of them.
+ * The static data of a trigger, which n8n stores with the workflow. `account` has one of three values. When a
+ * person publishes, `publicationPending` first replaces any value. Tests ignore it.
  *
  * | `account` | meaning | `resume` at a start of n8n | `listen` at a start, if `resume` gives false |
  * | --- | --- | --- | --- |
@@ -84,8 +84,8 @@ const storedData = (context: IHookFunctions): StoredData => context.getWorkflowS
 const holders = new Map<string, Listener>();
 
 /**
- * The URL that the service accepted last, by account key, because the service shows no way to read it. The
- * value is undefined if the URL is not certain. An account without a value is not known to this process.
+ * The URL that the service accepted last, by account key, because the service shows no way to read it.
+ * `undefined`: a call may have changed the URL. No value at all: this process made no call for the account.
  */
 const lastAcceptedUrls = new Map<string, string | undefined>();
 

@@ -1,5 +1,5 @@
-// The excuses: cases that no code inside of n8n can prevent, each with an example. Worlds do not count them as failures;
-// the documents state them.
+// The excuses: cases that the nodes cannot prevent, or only at too high a cost, each with an example. Worlds do not count
+// them as failures; the documents state them.
 import type { Sent } from './service-books.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import { scopeOf, type Payee, type RunFacts, type World } from './world.mts';
@@ -47,9 +47,9 @@ export function isPayeeOfQuestion({ database }: World, run: RunFacts, payee: Pay
 }
 
 /**
- * Died twice while it asked. A reference is in doubt, and n8n dies while it asks for *paid*. The next run that
- * asks for this reference finds that, asks for *paidConfirmed*, and dies too: together both questions look as if
- * it was paid. Nobody is paid by that.
+ * n8n died twice, each time during a question. A reference is in doubt, and n8n dies while a run asks for *paid*.
+ * The next run that asks for this reference finds that, asks for *paidConfirmed*, and n8n dies again: together both
+ * questions look as if it was paid. Nobody is paid by that.
  */
 export function isPaidOfQuestions({ database }: World, run: RunFacts, key: string): boolean {
 	const [scope, paid, confirmed] = [scopeOf(run), `paid:${key}`, `paidConfirmed:${key}`];

@@ -17,7 +17,7 @@
 // - told: reported in a line
 // - judge: to compare an event with the rules; each function `judge…` keeps the rules that are broken as violations
 // - disruption: a crash, a pause or a set clock of a process; rules count failures of the database with them
-// - excuse: a case that no code inside of n8n can prevent, so it breaks no rule
+// - excuse: a case that breaks no rule, because the nodes cannot prevent it, or only at too high a cost
 // - limit: a maximum of a run, which a person set
 import type { Build } from './build.mts';
 import { mayStandStill } from './excuses.mts';

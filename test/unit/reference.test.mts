@@ -58,7 +58,7 @@ test.each([
 	['INV-1', 'INV_1'],
 	['1-1', '11'],
 	['\u12f0', '\u12f1'],
-])('%j and %j have not', (one, other) => {
+])('%j and %j have different keys', (one, other) => {
 	expect(keyOf(other)).not.toBe(keyOf(one));
 });
 

@@ -1,6 +1,6 @@
 /**
  * The record of references: the state of each, across executions and restarts of n8n. It is a set of texts,
- * the marks. A reference has the first of these four states that its marks fit:
+ * the marks. A reference is in the first of these four states whose marks it has:
  *
  * - **Unused**: there is no *sent*. A dry run reports `ready`, and a run that pays sends it. A reference
  *   becomes unused again when its sender records in time that the service refused it or that it was not sent,
@@ -23,11 +23,12 @@
  * answer comes later than `reservedForMs` records *paid* or nothing, because another run may have reserved
  * the reference since.
  *
- * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. A *busy* is
- * not removed; it expires by time alone. So the end of a run removes marks only of payments that were not
- * made. This has a cost after a crash: a reference that was in flight stays in flight for one or two slots,
- * and then for as long as the node keeps reserving others of its bucket. The first run that would reserve it
- * and finds it in doubt records the doubt, so that later reservations in its bucket change nothing.
+ * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. A change
+ * removes a *busy* only if it added it itself: to ask, or to reserve if the change then fails. Any other *busy*
+ * expires by time alone. So the end of a run removes marks only of payments that were not made. This has a
+ * cost after a crash: a reference that was in flight stays in flight for one or two slots, and then for as long
+ * as the node keeps reserving others of its bucket. The first run that would reserve it and finds it in doubt
+ * records the doubt, so that later reservations in its bucket change nothing.
  *
  * **A fact** is *paid* or *doubt*. It is recorded in one call: *sent*, the fact, and the fact *confirmed*. A
  * reference that becomes unused loses *sent* and its doubt in one call, so no doubt is left when it is

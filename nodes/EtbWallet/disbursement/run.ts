@@ -55,9 +55,9 @@ const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
  * Reads and checks the payments of all items. An item that cannot be used gets the result `invalid`.
  * @param fillIn reads the fields of an entry, and throws a field error. If it sets a result of the entry, that
  * one stays, and the entry is not sent
- * @param objectionTo gives the objection to an entry, if there is one. It is called for each entry, also for one
- * that could not be read completely, and first for those of earlier tries. Pay Claims has no such function,
- * because it refuses a repeated reference while it reads
+ * @param objectionTo gives the objection to an entry, if there is one. It is called in order: for the entries
+ * kept from earlier tries, then for every other one, even one that cannot be read. Pay Claims has no such
+ * function, because it refuses a repeated reference while it reads
  */
 export function readEntries(
 	context: IExecuteFunctions,

@@ -120,6 +120,7 @@ async function acquire(lockRow: Marks, stop?: AbortSignal): Promise<() => number
 			// A row that is there now belongs to another lock holder.
 			sameHolderForMs = monotonicStopwatch();
 		}
+		// Right after a release no marks are added, because the row may already be that of the next lock holder.
 		isStillHeld = !(await waitForRelease(lockRow, stop));
 	}
 }

@@ -28,7 +28,7 @@ export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
 /**
  * The verdict on one attempt, with its reason. `notDone`: it was not carried out, or it only reads.
  * `unknown`: it may have been carried out. `mayBeRepeated`: the failure can be temporary, and a repetition is safe.
- * Its `problem` follows the status in the message.
+ * `problem` follows *The service answered 422*.
  */
 export type Judgement =
 	| { verdict: 'done' }

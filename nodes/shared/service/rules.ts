@@ -35,7 +35,7 @@ export const patternsFor = (rules: FieldRules, field: string): Patterns =>
 			.map(([rule, [, values]]) => [rule, values]),
 	);
 
-/** The first rule that matches. The pattern of one that only excludes texts matches no part: then it is all. */
+/** The first rule that matches. A lookahead alone matches an empty text; then `matched` is the whole text. */
 export function firstMatch(patterns: Patterns, text: string): Match | undefined {
 	for (const [rule, pattern] of Object.entries(patterns)) {
 		const [matched] = pattern.exec(text) ?? [];
