@@ -1,9 +1,9 @@
 /** Payments: how each item ends, by the sandbox's own books, and what the node tells about it. */
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters, NodeParameterValueType } from 'n8n-workflow';
+import type { OptionName } from '../../nodes/EtbWallet/disbursement/options.ts';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { RunResult } from '../support/engine/engine.mts';
 import { credentialFor, deduplicator, loadAnew, loadPackage } from '../support/engine/engine.mts';
-import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 import {
 	codes,
 	codesOf,
@@ -68,31 +68,57 @@ describe('an item that was paid', () => {
 	});
 });
 
-/** Each reason that refuses a whole run, with a treasury of 15 ETB and payments of 10 ETB. */
-const refusals: [why: string, code: string, options: INodeParameters, more?: INodeParameters][] = [
-	['the treasury does not cover it', 'notCovered', { checkBalance: true }],
-	['it is above its maximum', 'aboveMaximum', { maxTotalEtb: '15' }],
-	['of an option', 'settings', { concurrency: 0 }],
-	['of a timeout in seconds', 'settings', { timeout: 30 }],
-	['there is no such mode', 'settings', {}, { mode: 'none' }],
+/** How an option can refuse a whole run of payments of 10 ETB: by a value that cannot be used, or as a limit. */
+type OptionTest = {
+	why: string;
+	/** With this value it refuses a run of two, if the treasury has 15 ETB. */
+	refusing: NodeParameterValueType;
+} & (
+	| { code: 'settings'; limit?: undefined }
+	| { code: 'notCovered' | 'aboveMaximum'; limit: Limit }
+);
+
+interface Limit {
+	/** With this value, or 20 ETB in the treasury, it allows two. */
+	value: NodeParameterValueType;
+	/** Whether payments made before count. */
+	countsPaid: boolean;
+}
+
+const optionTests = {
+	checkBalance: {
+		why: 'the treasury does not cover it',
+		code: 'notCovered',
+		refusing: true,
+		limit: { value: true, countsPaid: false },
+	},
+	concurrency: { why: 'nothing may be under way', code: 'settings', refusing: 0 },
+	maxAmountEtb: { why: 'a maximum is empty', code: 'settings', refusing: '' },
+	maxTotalEtb: {
+		why: 'it is above its maximum',
+		code: 'aboveMaximum',
+		refusing: '15',
+		limit: { value: '20', countsPaid: true },
+	},
+	timeout: { why: 'its timeout is in seconds', code: 'settings', refusing: 30 },
+} satisfies Record<OptionName, OptionTest>;
+
+const namedTests: [name: string, test: OptionTest][] = Object.entries(optionTests);
+
+const refusals: { why: string; code: string; fields: INodeParameters }[] = [
+	...namedTests.map(([name, { why, code, refusing }]) => ({
+		why,
+		code,
+		fields: { options: { [name]: refusing } },
+	})),
+	{ why: 'there is no such mode', code: 'settings', fields: { mode: 'none' } },
 ];
 
-test('each option is a limit that is tested below, or refuses no run', () => {
-	const tested = refusals.flatMap(([, , options]) => Object.keys(options));
-	const others = ['concurrency', 'maxAmountEtb', 'timeout'];
-	expect(new Set(optionsOfCreate.map(({ name }) => name))).toEqual(new Set([...tested, ...others]));
-	const inRefusals = refusals.filter(([, code]) => code !== 'settings').map(([, code]) => code);
-	expect(limits.map(([, code]) => code)).toEqual(inRefusals);
-});
-
-/**
- * Each of these that compares the payments of 10 ETB of a run with what allows two: whether those paid before
- * count.
- */
-const limits: [options: INodeParameters, code: string, countsPaid: boolean][] = [
-	[{ checkBalance: true }, 'notCovered', false],
-	[{ maxTotalEtb: '20' }, 'aboveMaximum', true],
-];
+const limits = namedTests.flatMap(([name, { code, limit }]) =>
+	limit === undefined
+		? []
+		: [{ name, code, options: { [name]: limit.value }, countsPaid: limit.countsPaid }],
+);
 
 /** Fields that workflows and n8n act on. */
 const ownFields = [
@@ -310,8 +336,8 @@ describe('before anybody is paid', () => {
 	});
 
 	test.each(limits)(
-		'%j allows what reaches it, in each mode',
-		async (options, code, countsPaid) => {
+		'$name allows what reaches it, in each mode',
+		async ({ code, options, countsPaid }) => {
 			for (const mode of ['dryRun', 'pay']) {
 				sandbox.books.setTreasuryBalance(20);
 				const run = async (count: number) =>
@@ -326,16 +352,19 @@ describe('before anybody is paid', () => {
 		},
 	);
 
-	test.each(limits)('%j pays nobody when the record cannot be read', async (options, code) => {
-		sandbox.books.setTreasuryBalance(20);
-		const broken = jest
-			.spyOn(deduplicator, 'checkProcessedAndRecord')
-			.mockRejectedValue(new Error('gone'));
-		const told = codesOf(await pay(people(3), { options }, { onError }));
-		broken.mockRestore();
-		expect([code, 'noRecord']).toEqual(expect.arrayContaining(told));
-		expect(payments()).toEqual([]);
-	});
+	test.each(limits)(
+		'$name pays nobody when the record cannot be read',
+		async ({ code, options }) => {
+			sandbox.books.setTreasuryBalance(20);
+			const broken = jest
+				.spyOn(deduplicator, 'checkProcessedAndRecord')
+				.mockRejectedValue(new Error('gone'));
+			const told = codesOf(await pay(people(3), { options }, { onError }));
+			broken.mockRestore();
+			expect([code, 'noRecord']).toEqual(expect.arrayContaining(told));
+			expect(payments()).toEqual([]);
+		},
+	);
 
 	test('the treasury need not cover what is unknown', async () => {
 		await leaveUnknown(itemsFor('a'), ['a']);
@@ -352,12 +381,11 @@ describe('before anybody is paid', () => {
 		expect(codesOf(await pay(people(2), fields, { onError }))).toEqual(all(2, 'notCovered'));
 	});
 
-	test.each(refusals)('because %s: each is told as the record knows it', async (...row) => {
-		const [, code, options, more] = row;
-		const fields = { options, ...more };
+	test.each(refusals)('because $why: each is told as the record knows it', async (refusal) => {
+		const { code, fields } = refusal;
 		const before = itemsFor('used', 'unknown', 'other');
 		await leaveUnknown(before, ['unknown'], 'error500AfterPaying');
-		const kept = record();
+		const marksBefore = record();
 		sandbox.books.setTreasuryBalance(15);
 		const [used = {}, unknown = {}, other = {}] = before;
 		const run = [used, unknown, { ...other, amountEtb: 11 }, ...itemsFor('new', 'next')];
@@ -367,12 +395,12 @@ describe('before anybody is paid', () => {
 		expect(codes(errorOutput)).toEqual(['inDoubt', 'otherPayment', code, code]);
 		expect((await pay(run, fields)).error).toBeDefined();
 		expect(payments()).toHaveLength(sent);
-		expect(record()).toEqual(kept);
+		expect(record()).toEqual(marksBefore);
 	});
 });
 
 describe('a run that stops', () => {
-	test('is none because of a payment that the record knows: all others are paid', async () => {
+	test('does not stop for a payment that the record knows: all others are paid', async () => {
 		const before = itemsFor('unknown', 'other');
 		await leaveUnknown(before, ['unknown'], 'error500AfterPaying');
 		const [unknown = {}, other = {}] = before;

@@ -24,6 +24,16 @@ import { maxTimeoutMs } from './paymentRecord';
 const modes = ['pay', 'dryRun', 'settle'] as const;
 export type Mode = (typeof modes)[number];
 
+/** The names of the options of Disbursement → Create, as saved workflows have them. */
+export type OptionName =
+	| 'checkBalance'
+	| 'concurrency'
+	| 'maxAmountEtb'
+	| 'maxTotalEtb'
+	| 'timeout';
+
+type OptionValues = Partial<Record<OptionName, unknown>>;
+
 export interface RunOptions {
 	mode: Mode;
 	timeoutMs: number;
@@ -55,7 +65,7 @@ export const defaultOptions: RunOptions = {
  */
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
 	const given = evaluatedOptions(context);
-	const optionalMaximum = (name: string, field: string): Decimal | undefined =>
+	const optionalMaximum = (name: OptionName, field: string): Decimal | undefined =>
 		name in given ? amountInEtb(given[name], field) : undefined;
 	return {
 		...sendOptionsOf(given),
@@ -79,7 +89,7 @@ export const readClaimOptions = (context: IExecuteFunctions): RunOptions => ({
 function sendOptionsOf({
 	timeout,
 	concurrency,
-}: Record<string, unknown>): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
+}: OptionValues): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
 	return {
 		timeoutMs: requiredWholeNumber(timeout, 'Timeout (Ms)', minTimeoutMs, maxTimeoutMs),
 		concurrency: requiredWholeNumber(concurrency, 'Concurrency', 1, maxConcurrency),
@@ -90,7 +100,7 @@ function sendOptionsOf({
  * The values of the options, or their defaults. An option whose expression gives nothing stays undefined and
  * is refused, so that no check is turned off unnoticed.
  */
-function evaluatedOptions(context: IExecuteFunctions): Record<string, unknown> {
+function evaluatedOptions(context: IExecuteFunctions): OptionValues {
 	const { checkBalance, concurrency, timeoutMs: timeout } = defaultOptions;
 	const optionsOf = (itemIndex: number): object =>
 		Object(context.getNodeParameter('options', itemIndex, {})) as object;

@@ -2,7 +2,7 @@
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { disburse } from '../../disbursement/disburse';
 import type { Operation } from '../../operation';
-import { concurrencyField, optionsField, timeoutField } from './sendOptions';
+import { concurrencyField, optionsField, timeoutField, type OptionField } from './sendOptions';
 
 /** The condition for a node that is no tool. */
 const asNode: IDisplayOptions = { show: { '@tool': [false] } };
@@ -41,7 +41,7 @@ const referencesField = (displayName: string, name: string, then: string): INode
 	description: `References of which the partner service said so. ${then}.`,
 });
 
-const options: INodeProperties[] = [
+const options: OptionField[] = [
 	{
 		displayName: 'Check Balance First',
 		name: 'checkBalance',

@@ -3,10 +3,13 @@
  * out because n8n's linter requires it.
  */
 import type { INodeProperties } from 'n8n-workflow';
-import { maxConcurrency, minTimeoutMs } from '../../disbursement/options';
+import { maxConcurrency, minTimeoutMs, type OptionName } from '../../disbursement/options';
 import { maxTimeoutMs } from '../../disbursement/paymentRecord';
 
-export const concurrencyField: INodeProperties = {
+/** A field of an option. */
+export type OptionField = INodeProperties & { name: OptionName };
+
+export const concurrencyField: OptionField = {
 	displayName: 'Concurrency',
 	name: 'concurrency',
 	type: 'number',
@@ -16,7 +19,7 @@ export const concurrencyField: INodeProperties = {
 		'How many payments may be under way at once. After a crash, at most twice as many are unknown.',
 };
 
-export const timeoutField: INodeProperties = {
+export const timeoutField: OptionField = {
 	displayName: 'Timeout (Ms)',
 	name: 'timeout',
 	type: 'number',
@@ -27,7 +30,7 @@ export const timeoutField: INodeProperties = {
 };
 
 /** The field Options with the given options. */
-export const optionsField = (options: INodeProperties[]): INodeProperties => ({
+export const optionsField = (options: OptionField[]): INodeProperties => ({
 	displayName: 'Options',
 	name: 'options',
 	type: 'collection',
