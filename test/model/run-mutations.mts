@@ -1,9 +1,10 @@
 // Breaks the code in one place after the other, and tells how many worlds notice it. A mistake that none
-// notices is a hole in the model. `--only=TEXT` those with TEXT in their name, `--cores=N` instead of all.
+// notices is a hole in the model. `--only=TEXT` those with TEXT in their name, `--cores=N` instead of all,
+// `--quotes` only names each quote that does not stand once in its file.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
-import type { Mutation } from '../support/mutation.mts';
+import { misfitsOf, type Mutation } from '../support/mutation.mts';
 import { brokenBuild, Build, readBuild } from './build.mts';
 import { mutations } from './payment-mutations.mts';
 import { globalNames } from './n8n-process.mts';
@@ -65,12 +66,19 @@ async function inWorker(index: number): Promise<Noticed | undefined> {
 }
 
 async function main(): Promise<void> {
-	// A mistake that has no place in the code any more is found here, not after hours of worlds.
-	const sources = readBuild();
-	for (const mutation of mutations) brokenBuild(sources, mutation);
 	const { values } = parseArgs({
-		options: { only: { type: 'string', default: '' }, cores: { type: 'string' } },
+		options: {
+			only: { type: 'string', default: '' },
+			cores: { type: 'string' },
+			quotes: { type: 'boolean', default: false },
+		},
 	});
+	// A mistake that has no place in the code any more is found here, not after hours of worlds.
+	const misfits = misfitsOf(mutations);
+	for (const misfit of misfits) console.log(misfit);
+	console.log(`${mutations.length - misfits.length} of ${mutations.length} quotes stand once.`);
+	process.exitCode = misfits.length === 0 ? 0 : 1;
+	if (values.quotes || misfits.length > 0) return;
 	const chosen = [...mutations.entries()].filter(([, { breaks }]) => breaks.includes(values.only));
 	const results: (Noticed | undefined)[] = [];
 	const queue = chosen.map(([index]) => index).values();
