@@ -3,7 +3,7 @@ import type { Books, Grounds } from './service-books.mts';
 import type { N8nProcess } from './n8n-process.mts';
 import type { Access, SimulatedDatabase } from './simulated-database.mts';
 import type { RunPlan } from './plan.mts';
-import type { Tell } from './log.mts';
+import type { Log } from './log.mts';
 
 export type Json = Record<string, unknown>;
 
@@ -27,7 +27,7 @@ export type TryResult = { output: Json[] } | { error: unknown };
 export interface Outside {
 	database: SimulatedDatabase;
 	books: Books;
-	tell: Tell;
+	log: Log;
 	/** The grounds on which the run sends to a person. */
 	grounds(toUserId: string): Grounds;
 	/** Called before a database call with marks, by which the model knows when a run asks for a reference. */
@@ -159,8 +159,8 @@ function contextOf(
 			);
 		},
 	};
-	const log = (message: string): void => {
-		outside.tell(() => `${name} logs: ${message}`);
+	const warn = (message: string): void => {
+		outside.log(() => `${name} logs: ${message}`);
 	};
 	return {
 		helpers,
@@ -177,9 +177,9 @@ function contextOf(
 		getWorkflowDataProxy: (itemIndex: number) => ({ $json: input[itemIndex]?.json }),
 		getWorkflowStaticData: () => ({}),
 		addExecutionHints: (...hints: { message: string }[]) => {
-			for (const { message } of hints) outside.tell(() => `${name} hints: ${message}`);
+			for (const { message } of hints) outside.log(() => `${name} hints: ${message}`);
 		},
-		logger: { warn: log },
+		logger: { warn },
 	};
 }
 

@@ -1,35 +1,32 @@
 // The log of a world, for people: each event with its actor and time.
 import type { Timeline } from './virtual-time.mts';
 
-/** Adds a line. Its text is only made when somebody wants to read it. */
-export type Tell = (text: () => string) => void;
+/** Adds an event. Its text is only made when somebody wants to read it. */
+export type Log = (text: () => string) => void;
 
-interface LogLine {
+interface LoggedEvent {
 	at: number;
 	text: string;
 	again: number;
 }
 
-/** A line is not repeated if one of so many lines before it says the same, as those of a process that waits do. */
+/** An event is not repeated if one of so many before it says the same, as those of a process that waits do. */
 const memory = 4;
 
-/** `lines`: one for each thing that happened, with the time in seconds. */
-export function newLog(
-	timeline: Timeline,
-	isWanted: boolean,
-): { tell: Tell; lines: () => string[] } {
-	const told: LogLine[] = [];
-	const tell: Tell = (makeText) => {
+/** `text`: each event, with the time in seconds. */
+export function newLog(timeline: Timeline, isWanted: boolean): { log: Log; text: () => string[] } {
+	const events: LoggedEvent[] = [];
+	const log: Log = (makeText) => {
 		if (!isWanted) return;
 		const text = makeText();
-		const same = told.slice(-memory).find((line) => line.text === text);
+		const same = events.slice(-memory).find((event) => event.text === text);
 		if (same !== undefined) same.again++;
-		else told.push({ at: timeline.now, text, again: 0 });
+		else events.push({ at: timeline.now, text, again: 0 });
 	};
-	const lines = (): string[] =>
-		told.map(
-			({ at, text, again }) =>
-				`${(at / 1000).toFixed(3).padStart(9)} s  ${text}${again > 0 ? ` (and again, ${again} times)` : ''}`,
+	const text = (): string[] =>
+		events.map(
+			(event) =>
+				`${(event.at / 1000).toFixed(3).padStart(9)} s  ${event.text}${event.again > 0 ? ` (and again, ${event.again} times)` : ''}`,
 		);
-	return { tell, lines };
+	return { log, text };
 }

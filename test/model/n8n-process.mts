@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Build } from './build.mts';
 import type { OwnedEvent, Owner, Timeline } from './virtual-time.mts';
-import type { Tell } from './log.mts';
+import type { Log } from './log.mts';
 
 /** A disruption of a process at its `atStep`-th step. A step is all that it does until it waits again. */
 export interface Disruption {
@@ -43,7 +43,7 @@ const timedOut = new DOMException('The operation timed out', 'TimeoutError');
 const epoch = Date.UTC(2026, 10, 1);
 
 interface ProcessHooks {
-	tell: Tell;
+	log: Log;
 	/** Called when a disruption began. */
 	disrupted(kind: Disruption['kind'], process: N8nProcess): void;
 	/** Whether a process may stand still now. If not, the pause waits. */
@@ -175,13 +175,13 @@ export class N8nProcess implements Owner {
 	private freeze(kind: 'stopped' | 'suspended', ms: number, event: OwnedEvent): void {
 		const held = [event];
 		this.held = held;
-		this.hooks.tell(() => `${this.name} stands still (${kind}) for ${ms / 1000} s`);
+		this.hooks.log(() => `${this.name} stands still (${kind}) for ${ms / 1000} s`);
 		this.hooks.disrupted(kind, this);
 		this.timeline.after(ms, () => {
 			this.held = undefined;
 			this.stoodStill += ms;
 			if (kind === 'suspended') this.suspended += ms;
-			this.hooks.tell(() => `${this.name} goes on`);
+			this.hooks.log(() => `${this.name} goes on`);
 			// After a process stood still, Node.js may begin with the timers or with the data that arrived.
 			const first = this.random() < 0.5 ? 'timer' : 'arrival';
 			const inOrder = [

@@ -55,9 +55,9 @@ interface Playing extends World {
 /** Plays `plan` with the code of `build`. The same plan always plays alike. */
 export async function play(plan: Plan, build: Build, withLog = false): Promise<Played> {
 	const timeline = new Timeline();
-	const { tell, lines } = newLog(timeline, withLog);
-	const database = newDatabase(timeline, plan.latency, plan.faults, tell);
-	const books = newBooks(timeline, plan, tell, (sent) => {
+	const { log, text } = newLog(timeline, withLog);
+	const database = newDatabase(timeline, plan.latency, plan.faults, log);
+	const books = newBooks(timeline, plan, log, (sent) => {
 		judgePayment(world, sent);
 	});
 	const world: Playing = {
@@ -65,7 +65,7 @@ export async function play(plan: Plan, build: Build, withLog = false): Promise<P
 		timeline,
 		books,
 		database,
-		tell,
+		log,
 		runs: [],
 		violations: [],
 		counts: new Map(),
@@ -78,12 +78,12 @@ export async function play(plan: Plan, build: Build, withLog = false): Promise<P
 	for (const [index, disruptions] of plan.processes.entries())
 		world.machines.push({ process: start(world, index, 0, disruptions), restarts: 0 });
 	await playPlan(world);
-	tell(() => 'From now on nothing goes wrong.');
+	log(() => 'From now on nothing goes wrong.');
 	database.heal();
 	books.heal();
 	for (const { process } of world.machines) process.spare();
 	if (world.violations.length === 0) await playLastRuns(world);
-	return { violations: world.violations, log: lines(), counts: world.counts };
+	return { violations: world.violations, log: text(), counts: world.counts };
 }
 
 async function playPlan(world: Playing): Promise<void> {
@@ -141,25 +141,25 @@ function start(
 	const name = `process ${index}${restarts > 0 ? ` (start ${restarts + 1})` : ''}`;
 	const random = randomFrom(world.plan.noise + index * 7919 + restarts * 104729);
 	return new N8nProcess(name, world.build, world.timeline, random, disruptions, {
-		tell: world.tell,
+		log: world.log,
 		mayFreeze: mayStandStill,
 		disrupted: (kind, process) => {
 			world.disruptions++;
 			if (kind === 'crash') crashed(world, index, process);
-			else world.tell(() => `${process.name}: ${kind}`);
+			else world.log(() => `${process.name}: ${kind}`);
 		},
 	});
 }
 
 function crashed(world: Playing, index: number, process: N8nProcess): void {
-	world.tell(() => `${process.name} crashes`);
+	world.log(() => `${process.name} crashes`);
 	const machine = world.machines[index];
 	if (machine === undefined || machine.process !== process) return;
 	const disruption = world.plan.processes[index]?.find(({ kind }) => kind === 'crash');
 	world.timeline.after(disruption?.lasts ?? 2_000, () => {
 		machine.restarts++;
 		machine.process = start(world, index, machine.restarts, []);
-		world.tell(() => `${machine.process.name} is up`);
+		world.log(() => `${machine.process.name} is up`);
 		for (const goesOn of world.waiting.splice(0)) goesOn();
 	});
 	for (const run of world.runs)

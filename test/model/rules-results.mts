@@ -10,7 +10,7 @@ import type { Payee, RunFacts, World } from './world.mts';
 export function judgeTry(world: World, run: RunFacts, result: TryResult, tryIndex: number): void {
 	const settles = maySettle(run);
 	const lines = settles ? settledLines(run, result) : (linesOf(result) ?? []);
-	world.tell(() => {
+	world.log(() => {
 		const told = lines.map(({ item, code = 'notAttempted' }) => `${run.payees[item]?.key} ${code}`);
 		return `${run.name} tells${tryIndex > 0 ? ` (try ${tryIndex + 1})` : ''}: ${told.join(', ')}`;
 	});

@@ -6,7 +6,7 @@ import { messageOf } from './reported-lines.mts';
 import { judgeTry } from './rules-results.mts';
 import { judgeEnd } from './rules.mts';
 import { keyOf, type Books } from './service-books.mts';
-import type { Tell } from './log.mts';
+import type { Log } from './log.mts';
 import { randomFrom } from './virtual-time.mts';
 import { broken, disruptionCount, rowOf } from './world.mts';
 import type { Payee, Role, RunFacts, World } from './world.mts';
@@ -64,13 +64,13 @@ export function playRun(world: World, run: RunFacts): void {
 	process.arrival(plan.does === 'settle' ? plan.statementAgeMs : 0, () => {
 		run.beganAt = world.timeline.now;
 		run.before = { row: rowOf(world, run), disrupted: disruptionCount(world) };
-		tellBeginning(world.tell, run);
+		logBeginning(world.log, run);
 		const controller = new AbortController();
 		if (plan.stopAfterSteps !== undefined)
 			process.afterSteps(plan.stopAfterSteps, () => {
 				if (run.endedAt !== undefined) return;
 				run.stoppedAt = world.timeline.now;
-				world.tell(() => `${name} is stopped`);
+				world.log(() => `${name} is stopped`);
 				controller.abort();
 			});
 		const nodeRun: NodeRun = {
@@ -98,12 +98,12 @@ export function playRun(world: World, run: RunFacts): void {
 }
 
 function outsideOf(world: World, run: RunFacts): Outside {
-	const { database, books, tell, timeline } = world;
+	const { database, books, log, timeline } = world;
 	const { payees, asked, askedFirst } = run;
 	return {
 		database,
 		books,
-		tell,
+		log,
 		grounds: (toUserId) => ({ reservedAt: asked.get(keyOf(toUserId)) ?? run.beganAt }),
 		looked: (marks) => {
 			for (const { key } of payees) {
@@ -113,7 +113,7 @@ function outsideOf(world: World, run: RunFacts): Outside {
 			}
 		},
 		tried: (result, tryIndex) => {
-			if ('error' in result) tell(() => `${run.name} fails: ${messageOf(result.error)}`);
+			if ('error' in result) log(() => `${run.name} fails: ${messageOf(result.error)}`);
 			judgeTry(world, run, result, tryIndex);
 		},
 	};
@@ -131,8 +131,8 @@ function goOn(world: World, run: RunFacts): void {
 	});
 }
 
-function tellBeginning(tell: Tell, run: RunFacts): void {
-	tell(() => {
+function logBeginning(log: Log, run: RunFacts): void {
+	log(() => {
 		const { name, process, plan, payees, statements, givenAt } = run;
 		const items = payees.map(
 			({ toUserId, amount, reference }, item) =>

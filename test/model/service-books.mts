@@ -2,7 +2,7 @@
 import type { N8nProcess } from './n8n-process.mts';
 import type { AnswerKind, Plan } from './plan.mts';
 import type { Timeline } from './virtual-time.mts';
-import type { Tell } from './log.mts';
+import type { Log } from './log.mts';
 
 /** The content of a request, as the service sees it. */
 interface Wish {
@@ -85,7 +85,7 @@ export type Books = ReturnType<typeof newBooks>;
 export function newBooks(
 	timeline: Timeline,
 	plan: Weather,
-	tell: Tell,
+	log: Log,
 	paying: (sent: Sent) => void,
 ) {
 	const allSent: Sent[] = [];
@@ -176,7 +176,7 @@ export function newBooks(
 					isAnswered: false,
 				};
 				allSent.push(sent);
-				tell(() => `${sender.name} sends ${wish.toUserId} ${wish.amountEtb} ETB`);
+				log(() => `${sender.name} sends ${wish.toUserId} ${wish.amountEtb} ETB`);
 				carryOut(sent, sender, replying);
 			});
 		});
@@ -205,7 +205,7 @@ export function newBooks(
 				sent.isPaid = true;
 				balance -= amountEtb;
 			}
-			tell(
+			log(
 				() =>
 					`the service ${sent.isPaid ? 'pays' : 'does not pay'} ${toUserId} ${amountEtb} ETB for ${name} (${kind})`,
 			);

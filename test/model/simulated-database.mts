@@ -2,7 +2,7 @@
 import type { N8nProcess } from './n8n-process.mts';
 import type { DatabaseFault, DatabaseFaultKind } from './plan.mts';
 import type { Timeline } from './virtual-time.mts';
-import type { Tell } from './log.mts';
+import type { Log } from './log.mts';
 
 /** In ms, what `slow` adds to one step. */
 const slowStep = 9_000;
@@ -38,7 +38,7 @@ export function newDatabase(
 	timeline: Timeline,
 	latency: number,
 	faults: readonly DatabaseFault[],
-	tell: Tell,
+	log: Log,
 ) {
 	/** By context: '' is the row of the workflow, `n:<node id>` that of a node. */
 	const rows = new Map<string, string[]>();
@@ -113,8 +113,8 @@ export function newDatabase(
 		const slowAt = fault === 'slow' ? Math.floor(random() * 4) : -1;
 		const way = (step: number): number =>
 			0.1 + random() * latency + (step === slowAt ? slowStep : 0);
-		const say: Tell = (text) => {
-			tell(() => `${who}: database, ${access.text} ${text()}`);
+		const say: Log = (text) => {
+			log(() => `${who}: database, ${access.text} ${text()}`);
 		};
 		if (fault !== undefined) {
 			disrupted++;

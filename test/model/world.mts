@@ -4,7 +4,7 @@ import type { Plan, RunPlan, VariantKind, Statement } from './plan.mts';
 import type { Line } from './reported-lines.mts';
 import type { Books, Sent } from './service-books.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
-import type { Tell } from './log.mts';
+import type { Log } from './log.mts';
 import type { Timeline } from './virtual-time.mts';
 
 export interface World {
@@ -12,7 +12,7 @@ export interface World {
 	timeline: Timeline;
 	books: Books;
 	database: SimulatedDatabase;
-	tell: Tell;
+	log: Log;
 	runs: RunFacts[];
 	/** The broken rules, in words; none in a good world. */
 	violations: string[];
@@ -108,9 +108,9 @@ export const isOf =
 export const idOf = (key: string, toUserId: string, amount: number): string =>
 	`${key} ${toUserId} ${amount}`;
 
-export function broken({ violations, tell }: World, rule: string): void {
+export function broken({ violations, log }: World, rule: string): void {
 	violations.push(rule);
-	tell(() => `*** ${rule}`);
+	log(() => `*** ${rule}`);
 }
 
 export function count({ counts }: World, name: string): void {
