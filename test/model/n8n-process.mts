@@ -9,10 +9,10 @@ import type { Log } from './log.mts';
 /** A disruption of a process at its `atStep`-th step. A step is all that it does until it waits again. */
 export interface Disruption {
 	/**
-	 * `stopped`: SIGSTOP, its clocks go on. `suspended`: its machine sleeps, the monotonic clock stands still.
+	 * `paused`: SIGSTOP, its clocks go on. `suspended`: its machine sleeps, the monotonic clock stands still.
 	 * `clockForward`, `clockBack`: its clock on the wall is set.
 	 */
-	kind: 'crash' | 'stopped' | 'suspended' | 'clockForward' | 'clockBack';
+	kind: 'crash' | 'paused' | 'suspended' | 'clockForward' | 'clockBack';
 	atStep: number;
 	/** In ms, until it goes on or is started again; or how far its clock is set. */
 	lasts: number;
@@ -172,7 +172,7 @@ export class N8nProcess implements Owner {
 		this.timeline.afterIn(this, ms, { kind: 'arrival', run });
 	}
 
-	private freeze(kind: 'stopped' | 'suspended', ms: number, event: OwnedEvent): void {
+	private freeze(kind: 'paused' | 'suspended', ms: number, event: OwnedEvent): void {
 		const held = [event];
 		this.held = held;
 		this.hooks.log(() => `${this.name} stands still (${kind}) for ${ms / 1000} s`);

@@ -231,9 +231,9 @@ const climates: Climate[] = [
 	{ ...calm, answers: true, stops: true },
 	{ ...calm, answers: true, faults: true },
 	{ ...calm, answers: true, disruptions: ['crash'] },
-	{ ...calm, answers: true, disruptions: ['stopped', 'suspended'] },
-	{ ...calm, answers: true, disruptions: ['clockForward', 'clockBack', 'stopped'] },
-	{ answers: true, faults: true, disruptions: ['crash', 'stopped', 'suspended'], stops: true },
+	{ ...calm, answers: true, disruptions: ['paused', 'suspended'] },
+	{ ...calm, answers: true, disruptions: ['clockForward', 'clockBack', 'paused'] },
+	{ answers: true, faults: true, disruptions: ['crash', 'paused', 'suspended'], stops: true },
 ];
 
 function planOf({ answers, faults, disruptions, stops }: Climate): fc.Arbitrary<Plan> {
@@ -463,7 +463,7 @@ const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
 	[
 		3,
 		inTurns({
-			disruptions: ['stopped', 'suspended'],
+			disruptions: ['paused', 'suspended'],
 			atStep: [4, 40],
 			answers: ['rejected', 'saysNo', 'slowRejected', 'slowPaid', 'silent'],
 		}),

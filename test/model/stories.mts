@@ -106,7 +106,7 @@ const failing = (kinds: DatabaseFaultKind[], turns: Turn[], answers: AnswerKind[
 const stands = { lasts: 298_000, settledAt: 293_000, wentOnAt: 299_000 };
 
 const crashes = atSteps({ kind: 'crash', lasts: 2_000 });
-const stops = atSteps({ kind: 'stopped', lasts: stands.lasts });
+const pauses = atSteps({ kind: 'paused', lasts: stands.lasts });
 
 const plansOf: Record<string, Plan[]> = {
 	'The statements of a loop come again, after the database failed when they counted first': failing(
@@ -137,7 +137,7 @@ const plansOf: Record<string, Plan[]> = {
 				['slowRejected', 'slowPaid'],
 				{
 					noise: clocks.noise,
-					processes: [[{ kind: 'stopped', atStep, lasts: reservedForMs - 700 }], []],
+					processes: [[{ kind: 'paused', atStep, lasts: reservedForMs - 700 }], []],
 				},
 			),
 		),
@@ -281,7 +281,7 @@ const plansOf: Record<string, Plan[]> = {
 		['silent'],
 	),
 	'A refusal comes after its reservation is over, while another run sends': disrupted(
-		stops,
+		pauses,
 		[
 			{ ...usual, start: at(0) },
 			{ ...typed, process: 1, start: at(stands.settledAt) },
@@ -292,7 +292,7 @@ const plansOf: Record<string, Plan[]> = {
 	),
 	'A sender gives up after its reservation is over, while another run sends and a person settles':
 		disrupted(
-			stops,
+			pauses,
 			[
 				{ ...usual, start: at(0) },
 				{ ...typed, process: 1, statement: 'notPaid', start: at(stands.settledAt) },
@@ -302,7 +302,7 @@ const plansOf: Record<string, Plan[]> = {
 			['error', 'silent'],
 		),
 	'Paid comes after its reservation is over, while another run sends and is refused': disrupted(
-		stops,
+		pauses,
 		[
 			{ ...usual, start: at(0) },
 			{ ...typed, statement: 'notPaid', process: 1, start: at(stands.settledAt) },
@@ -312,7 +312,7 @@ const plansOf: Record<string, Plan[]> = {
 		['paid', 'slowRejected'],
 	),
 	'Paid comes after a person settled it as not paid': disrupted(
-		stops,
+		pauses,
 		[
 			{ ...usual, start: at(0) },
 			{ ...typed, statement: 'notPaid', process: 1, start: at(stands.settledAt) },
