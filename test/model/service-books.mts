@@ -4,8 +4,8 @@ import type { AnswerKind, Plan } from './plan.mts';
 import type { Timeline } from './virtual-time.mts';
 import type { Log } from './log.mts';
 
-/** The content of a request, as the service sees it. */
-interface Wish {
+/** The body of a request to pay. */
+interface PaymentBody {
 	toUserId: string;
 	amountEtb: number;
 }
@@ -17,7 +17,7 @@ export interface Grounds {
 }
 
 /** A request to pay. */
-export interface Sent extends Wish {
+export interface Sent extends PaymentBody {
 	grounds: Grounds;
 	/** The key of its reference, from the name of the person: the service does not see references. */
 	key: string;
@@ -145,8 +145,8 @@ export function newBooks(
 			};
 			if (signal?.aborted === true) return abort();
 			signal?.addEventListener('abort', abort);
-			const wish = asked.method === 'GET' ? undefined : wishIn(asked.body);
-			const kind = wish === undefined ? undefined : nextAnswer(wish);
+			const payment = asked.method === 'GET' ? undefined : paymentBodyIn(asked.body);
+			const kind = payment === undefined ? undefined : nextAnswer(payment);
 			if (asked.timeout > 0 && !neverEnds(kind))
 				process.timer(asked.timeout, () => {
 					failing('timeout exceeded', 'ECONNABORTED');
@@ -163,20 +163,20 @@ export function newBooks(
 						done(answer);
 					});
 				};
-				if (wish === undefined || kind === undefined) return answerBalance(sender, replying);
+				if (payment === undefined || kind === undefined) return answerBalance(sender, replying);
 				sent = {
-					...wish,
-					key: keyOf(wish.toUserId),
+					...payment,
+					key: keyOf(payment.toUserId),
 					run: sender.run,
 					leftAt: timeline.now,
 					kind,
 					isPaid: false,
 					isPending: true,
-					grounds: sender.grounds(wish.toUserId),
+					grounds: sender.grounds(payment.toUserId),
 					isAnswered: false,
 				};
 				allSent.push(sent);
-				log(() => `${sender.name} sends ${wish.toUserId} ${wish.amountEtb} ETB`);
+				log(() => `${sender.name} sends ${payment.toUserId} ${payment.amountEtb} ETB`);
 				carryOut(sent, sender, replying);
 			});
 		});
@@ -215,7 +215,7 @@ export function newBooks(
 		});
 	}
 
-	function nextAnswer({ toUserId }: Wish): AnswerKind {
+	function nextAnswer({ toUserId }: PaymentBody): AnswerKind {
 		if (healthy) return 'paid';
 		const key = keyOf(toUserId);
 		const count = timesAsked.get(key) ?? 0;
@@ -306,9 +306,9 @@ const json = (statusCode: number, body: object, headers: Record<string, string> 
 const networkError = (message: string, code: string, syscall?: string): Error =>
 	Object.assign(new Error(message), { code, ...(syscall !== undefined && { syscall }) });
 
-function wishIn(body: unknown): Wish {
-	const wish: unknown = JSON.parse(String(body));
-	const { toUserId, amountEtb } = Object(wish) as Record<string, unknown>;
+function paymentBodyIn(body: unknown): PaymentBody {
+	const sent: unknown = JSON.parse(String(body));
+	const { toUserId, amountEtb } = Object(sent) as Record<string, unknown>;
 	if (typeof toUserId !== 'string' || typeof amountEtb !== 'number')
 		throw new Error(`Not a disbursement: ${String(body)}`);
 	return { toUserId, amountEtb };
