@@ -346,25 +346,25 @@ export const itemOf = (who: number, more: Partial<ItemPlan> = {}): ItemPlan => (
  * The common part of the worlds of one or two people, in which somebody pays and somebody settles, in turns and
  * at once.
  */
-interface Turns {
+interface InTurns {
 	does: Does[];
 	statements: ItemPlan['statement'][];
-	/** The disruptions of the process that does the first turn. */
+	/** The disruptions of the process that does the first run. */
 	disruptions: Disruption['kind'][];
 	/** The range of steps at which they begin. */
 	atStep: [number, number];
-	/** Failures of the database, from the second turn on. */
+	/** Failures of the database, from the second run on. */
 	faults: DatabaseFaultKind[];
 	answers: AnswerKind[];
-	/** One in so many turns asks for another amount. */
+	/** One in so many runs asks for another amount. */
 	corrects: number;
 	repeats: number;
 }
 
-function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
+function inTurns(more: Partial<InTurns>): fc.Arbitrary<Plan> {
 	const { atStep, ...given } = { ...paysAndSettles, ...more };
 	const [min, max] = atStep;
-	const turn = fc.record({
+	const runOfFew = fc.record({
 		process: upTo(2),
 		does: fc.constantFrom(...given.does),
 		start: fc.record({
@@ -390,7 +390,7 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 	});
 	return fc
 		.record({
-			turns: fc.array(turn, { minLength: 2, maxLength: 7 }),
+			runs: fc.array(runOfFew, { minLength: 2, maxLength: 7 }),
 			isTwo: fc.boolean(),
 			disruptions:
 				given.disruptions.length > 0
@@ -409,7 +409,7 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 			latency: fc.constantFrom(3, 20),
 			noise,
 		})
-		.map(({ turns, isTwo, disruptions, disruptedProcess, answers, faults, ...rest }) => ({
+		.map(({ runs, isTwo, disruptions, disruptedProcess, answers, faults, ...rest }) => ({
 			...calmPlan,
 			...rest,
 			faults: given.faults.length > 0 ? faults : [],
@@ -423,7 +423,7 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 						)
 					: [],
 			),
-			runs: turns.map(({ corrects, spelling, statement, ...each }, index) => ({
+			runs: runs.map(({ corrects, spelling, statement, ...each }, index) => ({
 				...calmRun,
 				...each,
 				...(index === 0 && {
@@ -440,7 +440,7 @@ function inTurns(more: Partial<Turns>): fc.Arbitrary<Plan> {
 }
 
 const lost: AnswerKind[] = ['silent', 'silentPaid', 'reset', 'resetPaid', 'errorPaid'];
-const paysAndSettles: Turns = {
+const paysAndSettles: InTurns = {
 	does: ['pay', 'pay', 'settle', 'settle'],
 	statements: ['asks', 'asks', 'notPaid'],
 	disruptions: [],

@@ -10,7 +10,6 @@
 // - world: all that happens by one plan; the seed of a random plan is its number
 // - story: a plan by hand
 // - log: the text of the events of a world
-// - turn: a run of a plan
 // - statement: what a person says about a reference, *paid* or *notPaid*, to a run that settles
 // - grounds: the reservation that allows a run to send a request, known by its time
 // - line: the outcome and code of one item, as a try of a run reports them
@@ -49,7 +48,7 @@ interface Playing extends World {
 	build: Build;
 	/** Each runs n8n in a process, which is started again after a crash. */
 	machines: { process: N8nProcess; restarts: number }[];
-	/** The turns that wait for a process that is down. */
+	/** Each begins a run that waits for a process that is down. */
 	waiting: (() => void)[];
 }
 
@@ -167,7 +166,7 @@ function crashed(world: Playing, index: number, process: N8nProcess): void {
 		if (run.process === process && run.endedAt === undefined) run.died();
 }
 
-/** Begins a turn, when a process of its machine is up. */
+/** Begins a run, when a process of its machine is up. */
 function begin(world: Playing, runPlan: RunPlan, next: (() => void)[]): void {
 	const { machines, waiting } = world;
 	const machine = machines[runPlan.process % machines.length];

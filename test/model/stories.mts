@@ -5,14 +5,14 @@ import { calmPlan, calmRun, itemOf } from './plan.mts';
 import type { AnswerKind, DatabaseFaultKind, ItemPlan, Plan, RunPlan } from './plan.mts';
 import { randomFrom } from './virtual-time.mts';
 
-type Turn = Partial<RunPlan> & Partial<Pick<ItemPlan, 'statement' | 'variant' | 'person'>>;
+type StoryRun = Partial<RunPlan> & Partial<Pick<ItemPlan, 'statement' | 'variant' | 'person'>>;
 
 /**
- * Each turn is about one person; they begin one after the other, or `at` so many ms. `answers`: those to the
+ * Each run is about one person; they begin one after the other, or `at` so many ms. `answers`: those to the
  * first person.
  */
 const planOf = (
-	turns: Turn[],
+	runs: StoryRun[],
 	answers: AnswerKind[],
 	more: Partial<Pick<Plan, 'processes' | 'faults' | 'noise'>> = {},
 ): Plan => ({
@@ -20,9 +20,9 @@ const planOf = (
 	answers: [answers],
 	processes: [[], [], []],
 	...more,
-	runs: turns.map(({ statement = 'asks', variant = 'same', person = 0, ...turn }) => ({
+	runs: runs.map(({ statement = 'asks', variant = 'same', person = 0, ...run }) => ({
 		...calmRun,
-		...turn,
+		...run,
 		items: [itemOf(person, { variant, statement })],
 	})),
 });
@@ -67,39 +67,39 @@ const sameBucket = { person: 1 };
 
 /**
  * A run pays three people, one after the other. The database fails after it recorded the end of the first payment,
- * which turns in another process want to make, too. Chance decides which process takes over the lock that was left.
+ * which runs in another process want to make, too. Chance decides which process takes over the lock that was left.
  */
-const recordedBy = (answer: AnswerKind, others: Turn[]): Plan[] =>
+const recordedBy = (answer: AnswerKind, others: StoryRun[]): Plan[] =>
 	[1, 3, 10, 11].flatMap((noise) =>
 		range(8, 14).map((call): Plan => {
-			const turns = [
+			const runs = [
 				{ start: at(0), concurrency: 1 },
-				...others.map((turn) => ({ ...turn, process: 1 })),
+				...others.map((other) => ({ ...other, process: 1 })),
 			];
 			const faults = [{ kind: 'failsAfter' as const, call, count: 1 }];
-			const plan = planOf(turns, [answer, 'silentPaid'], { noise, faults });
+			const plan = planOf(runs, [answer, 'silentPaid'], { noise, faults });
 			const [run, ...rest] = plan.runs;
 			const items = range(0, 3).map((person) => itemOf(person));
 			return { ...plan, runs: run ? [{ ...run, items }, ...rest] : rest };
 		}),
 	);
 
-/** The turns with each of these disruptions to one process. */
+/** The runs with each of these disruptions to one process. */
 const disrupted = (
 	disruptions: Disruption[],
-	turns: Turn[],
+	runs: StoryRun[],
 	answers: AnswerKind[],
 	process = 0,
 ): Plan[] =>
 	disruptions.map((disruption) => {
 		const processes = [...Array<Disruption[]>(process).fill([]), [disruption], []];
-		return planOf(turns, answers, { processes });
+		return planOf(runs, answers, { processes });
 	});
 
-/** The turns with each of these faults, at one call of the database after the other. */
-const failing = (kinds: DatabaseFaultKind[], turns: Turn[], answers: AnswerKind[]): Plan[] =>
+/** The runs with each of these faults, at one call of the database after the other. */
+const failing = (kinds: DatabaseFaultKind[], runs: StoryRun[], answers: AnswerKind[]): Plan[] =>
 	kinds.flatMap((kind) =>
-		range(8, 26).map((call) => planOf(turns, answers, { faults: [{ kind, call, count: 1 }] })),
+		range(8, 26).map((call) => planOf(runs, answers, { faults: [{ kind, call, count: 1 }] })),
 	);
 
 /** The times of a sender that stands still: a person can settle its payment before it goes on. */
@@ -218,7 +218,7 @@ const plansOf: Record<string, Plan[]> = {
 			[
 				{ ...usual, start: at(0) },
 				...range(2, 6).map(
-					(person): Turn => ({ person, process: 1, start: at(100_000 * person - 60_000) }),
+					(person): StoryRun => ({ person, process: 1, start: at(100_000 * person - 60_000) }),
 				),
 				{ does: 'dryRun', process: 1, start: at(500_000) },
 			],
@@ -231,16 +231,16 @@ const plansOf: Record<string, Plan[]> = {
 				['slowRejected', 0],
 			] as const
 		).flatMap(([answer, more]) => {
-			const settles: Turn[] = [
+			const settles: StoryRun[] = [
 				{ ...typed, statement: 'notPaid', process: 2, start: at(50_000) },
 				{ process: 2, start: at(100_000) },
 			];
-			const turns: Turn[] = [
+			const runs: StoryRun[] = [
 				{ timeout: 120_000, start: at(0) },
 				{ does: 'dryRun', process: 1, start: at(3_000) },
 				...settles.slice(0, more),
 			];
-			return disrupted(crashes, turns, [answer, 'paid'], 1);
+			return disrupted(crashes, runs, [answer, 'paid'], 1);
 		}),
 	'A sender dies, n8n dies while somebody asks for its payment, and somebody else asks': range(
 		14,
@@ -274,7 +274,7 @@ const plansOf: Record<string, Plan[]> = {
 		crashes,
 		[
 			{ ...usual, start: at(0) },
-			...range(1, 12).map((times): Turn => {
+			...range(1, 12).map((times): StoryRun => {
 				return { does: 'dryRun', process: 1, start: at(times * 50_000) };
 			}),
 		],
@@ -334,7 +334,7 @@ const plansOf: Record<string, Plan[]> = {
 	'n8n dies while somebody asks for what is in doubt, paid or refused': (
 		['error', 'paid', 'rejected'] as AnswerKind[]
 	).flatMap((answer) =>
-		([{}, { variant: 'otherAmount' }, typed, { does: 'dryRun' }] as Turn[]).flatMap((asks) =>
+		([{}, { variant: 'otherAmount' }, typed, { does: 'dryRun' }] as StoryRun[]).flatMap((asks) =>
 			disrupted(
 				crashes,
 				[
@@ -357,7 +357,7 @@ const plansOf: Record<string, Plan[]> = {
 		),
 	),
 	'n8n dies while somebody asks for what is in doubt, and somebody else asks before it dies again':
-		([{}, { does: 'dryRun' }] as Turn[]).flatMap((asks) =>
+		([{}, { does: 'dryRun' }] as StoryRun[]).flatMap((asks) =>
 			crashes.map((disruption) =>
 				planOf(
 					[

@@ -62,7 +62,7 @@ export interface RunFacts {
 	diedAt?: number;
 	/** Defined once the run has begun: the marks of its node and the number of disruptions at that time. */
 	before?: { row: ReadonlySet<string>; disrupted: number };
-	/** The turns that begin when the run has ended or its process died. */
+	/** Each begins a run when this one has ended or its process died. */
 	next: (() => void)[];
 	died(): void;
 }
@@ -80,8 +80,8 @@ export const hasBegun = ({ before }: RunFacts): boolean => before !== undefined;
 /** Whether the run settles, and the node accepts it: not in Retry execution, nor from a schedule with typed fields. */
 export const maySettle = ({ plan }: RunFacts): boolean =>
 	plan.does === 'settle' &&
-	plan.mode !== (plan.by === 'typed' ? 'trigger' : 'retry') &&
-	plan.mode !== 'retry';
+	plan.mode !== 'retry' &&
+	(plan.by === 'expression' || plan.mode === 'manual');
 
 /** Whether *notPaid* frees a reference in this run only if no statement freed it before: a loop may repeat the run. */
 export const countsOnce = ({ plan }: RunFacts): boolean => plan.by === 'expression';
