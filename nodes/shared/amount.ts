@@ -57,7 +57,7 @@ interface Reading {
  */
 function onlyReading(value: string, field: string): string | undefined {
 	if (value.length > maxTextLength) return undefined;
-	const text = value.trim().replace(currency, '').trim();
+	const text = value.trim().replace(currency, '');
 	const [reading, other] = [withThousands, withoutThousands].flatMap((form) => readAs(form, text));
 	if (reading === undefined) return undefined;
 	if (other !== undefined) {

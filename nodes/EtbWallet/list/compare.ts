@@ -156,9 +156,8 @@ const paidLately = (
  */
 function paidForPeriod(person: Person, history: History, { period }: ComparisonSettings): Remark[] {
 	if (history.paid) return [];
-	const ofPeriod = history.otherPayments.filter(
-		(each) => each.period === period && !history.otherPaymentsForPurpose.includes(each),
-	);
+	// A payment for the same purpose and period is this very payment, and not among the others.
+	const ofPeriod = history.otherPayments.filter((each) => each.period === period);
 	// Two lists at once can write one payment twice, so only the newest row of a reference counts.
 	const others = [...new Map(ofPeriod.map((each) => [each.reference, each])).values()];
 	const sum = others.reduce((total, { amountEtb = 0 }) => total + amountEtb, 0);

@@ -128,7 +128,7 @@ const misreadings: Array<[pattern: RegExp, what: string, remedy: string]> = [
 		'The file is in another encoding, such as UTF-16 without a mark that says so: open it in a spreadsheet and save it as .xlsx, or as "CSV UTF-8".',
 	],
 	[
-		/[\r\n\u2028\u2029]/,
+		/[\r\n]/,
 		'several lines',
 		'In a CSV file a quote " has no partner, so the rows below, with the people in them, are missing: correct it. In a spreadsheet write it in one line.',
 	],
