@@ -53,7 +53,7 @@ describe('a row', () => {
 			[
 				{
 					'Employee ': ' E-0701 ',
-					NAME: 'Tsion  Abate',
+					ＮＡＭＥ: 'Tsion  Abate',
 					'Amount (ETB)': '12,400.50',
 					'User ID': 'etbw_1',
 					'E-mail': 'T@b.et',
@@ -120,14 +120,14 @@ describe('a row', () => {
 			[/not a plain number/, '\u0665\u0660|\uff0d5|\uff15|5\u33a1|\ud835\udfce|\u246950|\u2488'],
 			[/nobody can see/, '12\u20624|5\u200b00|5\u00ad000|5\u200e,000.00|ETB\u200b 1\u200b2'],
 			[/nobody can see/, '\u202e12\u202c5|\u202e125\u202c'],
-			[/error of a formula/, '#REF!|#N/A|#NV|Err:502'],
+			[/error of a formula/, '#REF!|#DIV/0!|#N/A|#NV|Err:502'],
 		],
 		employee: [
-			[/employee is "?(empty|-|nan|N\/A|NULL)"?[,.].*Write the employee/, '|-|nan|N/A|NULL'],
+			[/employee is .*Write the employee/, '|-|–|—|.|?|nan|N/A|na|NULL|none|nil|undefined'],
 			[/error of a formula/, '#N/A'],
 			[
 				/spreadsheet made of a date or another number/,
-				'2.51911E+11|51,041|1234567890123450|12-Jan|Jan-12|2026-01-12T00:00:00.000Z|1/12/26',
+				'2.51911E+11|2,51911E+11|51,041|1,234,567|1234567890123450|12-Jan|Jan-12|2026-01-12T00:00:00.000Z|2026-01-12 00:00|1/12/26|1/12/2026',
 				now,
 				1041.5,
 				-5,
@@ -143,9 +143,12 @@ describe('a row', () => {
 		name: [
 			[/name is "?(empty|-|5)"?[,.].*Write the name/, '|-|5'],
 			[/error of a formula/, '#N/A'],
-			[/name is .*nobody can see/, 'Abebe\ue000'],
+			[/name is .*nobody can see/, 'Abebe\ue000|Abebe\u0378'],
 			[/is a total/, 'ጠቅላላ ድምር|የፋይናንስ ድምር|ድምር፡|አጠቃላይ ክፍያ|ድምሩ|TOTALS|Finance Total|Grand Total:'],
-			[/is a total/, 'Finance total:|Department sum -'],
+			[
+				/is a total/,
+				'Finance total:|Department sum -|TTL|Page total A|Gross total A|Overall total A',
+			],
 			[/is a total/, 'Total Bekele|Total for Sales|Net total|Total employees 14|Sub-total Sales'],
 		],
 		userId: [[/userId is .*nobody can see/, 'etbw\u200b_1|etbw\ufe0f_1']],
@@ -172,6 +175,7 @@ describe('a row', () => {
 		[{ employee: '14', name: 'Netsanet Total' }, /is a total/],
 		[{ employee: '', name: '', 'No.': 'TOTAL' }, /is a total/],
 		[{ employee: '', name: '', phone: 'TOTAL' }, /is a total/],
+		[{ employee: 'Manager', name: '', amountEtb: '', phone: '0911000002' }, /name is empty/],
 	])('with %p is refused, and cannot be paid', (fields, problem) => {
 		const row = one(fields);
 		expect([row.status, row.reference, row.amountEtb]).toEqual(['problem', undefined, undefined]);
@@ -180,7 +184,12 @@ describe('a row', () => {
 
 	test.each<Fields>([
 		...['MARKETING-014', 'JANITOR-014', 'DECO-500', 'Maya-01'].map((employee) => ({ employee })),
-		...['Ato', 'W/ro', 'W/rt', 'Dr.'].map((title) => ({ employee: '14', name: `${title} Total` })),
+		...['Ato', 'W/ro', 'W/rt', 'Dr.', 'አቶ', 'ወ/ሮ', 'ወ/ት'].map((title) => ({
+			employee: '14',
+			name: `${title} Total`,
+		})),
+		{ name: 'Abe\u200bbe' },
+		...['2026.10', '2026_10', '2026 10', '2026 - 10', '2026-10-25'].map((period) => ({ period })),
 	])('with %p can be paid', (fields) => {
 		expect(one(fields)).toMatchObject({ status: 'ready', problem: '' });
 	});
@@ -278,6 +287,7 @@ describe('a row', () => {
 		[{ name: 'Sara', phone: '0911000002', userId: 'etbw_2' }, /^Beside "Sara"/],
 		[{ name: 'By: Sara', phone: 'Date', userId: 'Approved by: Hirut' }, /^Beside "By: Sara"/],
 		[{ phone: '0911000002' }, /^Beside "0911000002"/],
+		[{ employee: 'ያዘጋጀው፡', name: 'Hana' }, /^Beside "ያዘጋጀው፡"/],
 	])('%p without a number and an amount is told as %p', (row, problem) => {
 		expect(one({ employee: '', name: '', amountEtb: '', ...row }).problem).toMatch(problem);
 	});
@@ -292,6 +302,10 @@ describe('a row', () => {
 			status: 'HOLD',
 			'column G': 'x',
 		});
+		const [wide] = check(
+			rowsOf([headings, ['E-1', 'Abebe', 5, ...Array<string>(23).fill(''), 'x']]),
+		);
+		expect(wide?.notRead).toEqual(['column AA']);
 	});
 
 	test('with more values than headings is refused, but a column without a heading is none', () => {
@@ -352,7 +366,7 @@ describe('a list', () => {
 			/no column employee and no column amountEtb.*"Employee ID", "Name", "Salary", "Net Pay \(ETB\)"/,
 		],
 		'other headings below a title': [
-			csv('Blue Nile\nNo,Full Name,Amount (ETB)\n1,A,5'),
+			csv('Blue Nile\nNo,Full Name,Amount (ETB)\n1,A,5,6,7,8,9'),
 			/no column employee and no column name\. Its columns are "No", "Full Name", "Amount \(ETB\)" \(row 2\)/,
 		],
 		'Amharic headings': [csv('ተ.ቁ,ሙሉ ስም\n1,ጽዮን'), /Its columns are "ተ\.ቁ", "ሙሉ ስም" \(row 1\)/],
@@ -397,6 +411,10 @@ describe('a list', () => {
 			utf16('be'),
 			/letters that cannot be read in .*UTF-16.*CSV UTF-8/,
 		],
+		'letters that are lost in a heading': [
+			csv(`${top},R\ufffdle\nE-1,A,5,x`),
+			/letters that cannot be read in its headings/,
+		],
 		'letters that are lost': [
 			below('E-2,Andr\ufffd,5'),
 			/Row 3 .*letters that cannot be read in "name"/,
@@ -428,6 +446,8 @@ describe('a list', () => {
 			['ready', 'noPerson'],
 		],
 		'words for amounts beside a digit': [below('E-2,B,pending'), ['ready', 'problem']],
+		'one person and a column error': [[{ ...ofPeriod(''), error: 'x' }], ['ready']],
+		'a signature below the last amount': [below(',Signed by,Hana'), ['ready', 'noPerson']],
 		'a title among the amounts': [below(',,Finance department'), ['ready', 'problem']],
 		'a formula that fails': [
 			below('Sumeya,B,#REF!\nSumeyu,C,n/a'),
@@ -490,6 +510,8 @@ describe('the headings of one’s own', () => {
 			notRead: ['No.', 'Gross', 'name'],
 		});
 		expect(spoiled?.problem).toMatch(/Staff No is "12-Jan".*Full name is empty.*Net to pay is "x"/);
+		const [twice] = own([...letterhead, person, person]);
+		expect(twice?.problem).toMatch(/^The same Staff No is in row 6/);
 	});
 
 	test('may be one for two columns, and differ in a sign alone', () => {
@@ -497,6 +519,8 @@ describe('the headings of one’s own', () => {
 		const list = csv('Mobile,name,Salary,Salary %\n0911000001,A,5,6');
 		const [row] = check(list, { columns: both });
 		expect(row).toMatchObject({ person: '911000001', amountEtb: 6 });
+		const signs = check(csv('#,name,amountEtb\n1,A,5\n,B,'), { columns: { employee: '#' } });
+		expect(signs.map(({ status }) => status)).toEqual(['ready', 'noPerson']);
 	});
 
 	test.each<[Fields, RegExp]>([
@@ -526,9 +550,15 @@ describe('with known people, a row', () => {
 
 	test.each([
 		[{ employee: 'e 0701' }, 'etbw_1', []],
+		[{ employee: 'e 0701', userId: '–' }, 'etbw_1', []],
 		[{ employee: 'E0701', userId: 'ETBW_1' }, 'etbw_1', []],
 		[{ employee: 'E-702' }, 'etbw_2', ['Another name: Henok Lemma in Known People.']],
 		[{ employee: 'E-9', userId: 'etbw_9' }, 'etbw_9', ['The wallet stands in this list alone.']],
+		[
+			{ employee: 'E-705', name: 'No wallet', userId: 'etbw_5' },
+			'etbw_5',
+			['The wallet stands in this list alone.', 'Another amount: none in Known People.'],
+		],
 	])('%p is paid into %p', (fields, toUserId, remarks) => {
 		const [row] = check([{ name: 'Tsion Abate', amountEtb: 100, ...fields }, ...others], {
 			people,

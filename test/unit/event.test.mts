@@ -91,6 +91,11 @@ test.each<[what: string, different: number, ...sent: string[]]>([
 		2,
 		...blocks.map((block) => paid(`{"block":${block},"txHash":"0x1"}`)),
 	]),
+	[
+		'a number of 15 digits does not make an event another one',
+		1,
+		...[0, 30].map((second) => paid('{"block":123456789012345,"txHash":"0x1"}', second)),
+	],
 	...['\\"', '\\\\'].map((note): [string, number, ...string[]] => [
 		`a long number behind a text that ends with ${note} counts`,
 		2,

@@ -242,7 +242,7 @@ describe('a remark', () => {
 		expect(codesOf(inTable)).toEqual(['new', 'sameName', 'samePhone']);
 		expect(textOf(inTable, 'new')).toBe('New: not in Known People.');
 		expect(textOf(inTable, 'samePhone')).toMatch(/: E-824\.$/);
-		const paid = { ...earlier, reference: 'salary-2026-10-E824', outcome: 'paid' };
+		const paid = { ...earlier, employee: '', reference: 'salary-2026-10-E824', outcome: 'paid' };
 		const [inRegister] = check([{ ...row, userId: 'ETBW_1' }], { payments: [paid] });
 		expect(codesOf(inRegister)).toEqual(['new', 'sameName', 'samePhone', 'sameWallet']);
 		// Also beside a table of people, in which nobody has the number any more.
@@ -268,6 +268,7 @@ describe('with Known People', () => {
 		[{ ...abebe, amountEtb: 5500 }, 'changed', ['changedAmount']],
 		[{ ...abebe, name: 'Abebe Bekele' }, 'changed', ['changedName']],
 		[{ ...abebe, phone: '0911000002' }, 'changed', ['changedPhone']],
+		[{ ...abebe, phone: '０９１１０００００２' }, 'changed', ['changedPhone']],
 		// A telephone of another kind, and an extension.
 		[{ ...abebe, phone: '+49 30 1234567' }, 'changed', ['changedPhone']],
 		[{ ...abebe, phone: '123' }, 'same', []],
@@ -392,6 +393,10 @@ describe('with Known Payments', () => {
 		expect(asText.lastTime).not.toHaveProperty('amountEtb');
 		const first = against([], {}, { people: [{ ...abebe, amountEtb: 500, userId: 'w1' }] });
 		expect(textOf(first, 'changedAmount')).toContain('500 ETB in Known People');
+		expect(textOf(first, 'new')).toBe('New: never paid before.');
+		const lower = against([paid()], { amountEtb: 4500 });
+		expect(textOf(lower, 'changedAmount')).toMatch(/ -10\.0 %\.$/);
+		expect(codesOf(against([paid()], { amountEtb: 'x' }))).toEqual([]);
 		const named = [{ ...abebe, name: 'Ali', userId: 'w1' }];
 		const renamed = against([paid({ name: 'Sara' })], {}, { people: named });
 		expect(textOf(renamed, 'changedName')).toContain('Sara last time (2026-10)');
@@ -430,13 +435,21 @@ describe('with Known Payments', () => {
 		const later = paid({ reference: 'salary-2026-12-E1', period: '2026-12', amountEtb: 9 });
 		expect(against([paid(), later]).lastTime).toEqual(shown);
 		expect(against([later]).lastTime).toMatchObject({ period: '2026-12', amountEtb: 9 });
-		const latest = paid({ reference: 'salary-2027-01-E1', period: '2027-01', amountEtb: 8 });
+		const latest = paid({ reference: 'salary-2027-01-E1', period: '2027/1', amountEtb: 8 });
 		expect(against([later, latest]).lastTime?.period).toBe('2027-01');
-		expect(against([paid({ purpose: 'SALARY' })]).lastTime).toEqual(shown);
+		expect(against([paid({ purpose: 'SALARY' })], {}, { purpose: 'Salary' }).lastTime).toEqual(
+			shown,
+		);
+		// Of two payments for one period the later one counts.
+		const second = paid({ reference: 'INV-5', paidAt, amountEtb: 6 });
+		expect(against([second, paid()]).lastTime?.amountEtb).toBe(6);
 		const other = paid({ purpose: 'bonus', reference: 'b', period: '2026-11', name: 'X' });
 		expect(codesOf(against([paid(), other]))).not.toContain('changedName');
 		// Another purpose tells of the person, but not of the amount.
-		const bonus = against([paid({ purpose: 'bonus', reference: 'b', name: 'X', amountEtb: 1 })]);
+		const bonus = against([
+			paid({ purpose: 'bonus', reference: 'b', name: 'X', amountEtb: 1 }),
+			paid({ purpose: 'bonus', reference: 'a', period: '2026-09' }),
+		]);
 		expect([codesOf(bonus), bonus.lastTime]).toEqual([['changedName'], undefined]);
 	});
 
@@ -444,7 +457,7 @@ describe('with Known Payments', () => {
 		const payments = [{ reference: 'salary-2026-10-1-12', outcome: 'paid', amountEtb: '5000' }];
 		const { lastTime } = against(payments, { employee: '1-12' });
 		expect(lastTime).toMatchObject({ period: '2026-10', amountEtb: 5000 });
-		expect(against([{}, { reference: '' }]).known).toBe('new');
+		for (const empty of [[{}], [{}, { reference: '' }]]) expect(against(empty).known).toBe('new');
 		const other = against([paid({ reference: 'salary-2026-09-E1' })]);
 		expect(other.lastTime?.period).toBe('2026-10');
 	});
@@ -474,12 +487,13 @@ describe('with Known Payments', () => {
 		[{ paidAt: '2026-11-16T17:59:59Z', createdAt: now }, []],
 		[otherPurpose, ['paidLately']],
 		[{ ...otherPurpose, amountEtb: 4999 }, []],
+		[{ paidAt, amountEtb: 4000 }, ['changedAmount', 'paidLately']],
 	])('a payment with %p has the remarks %p', (more, codes) => {
 		const checked = against([paid(more)]);
 		expect(codesOf(checked)).toEqual(codes);
 		const text = textOf(checked, 'paidLately') ?? '5,000 ETB for salary, 2026-10, on 2026-11-1';
 		expect(text).toMatch(
-			/5,000 ETB for (?:salary|bonus), 2026-10, on 2026-11-(1|2[67])(?:\d? \d\d:\d\d\.)?$/,
+			/[45],000 ETB for (?:salary|bonus), 2026-10, on 2026-11-(1|2[67])(?:\d? \d\d:\d\d\.)?$/,
 		);
 	});
 
@@ -544,12 +558,23 @@ describe('with Known Payments', () => {
 		expect(checked).not.toHaveProperty('paid');
 	});
 
+	test('a row whose number cannot be read is nobody who is known', () => {
+		const people = [{ ...abebe, userId: 'w1' }];
+		const list = [{ ...abebe, employee: '12-Jan' }, abebe];
+		const [unread, read] = check(list, { people, setsUpPeople: false });
+		expect([unread?.known, codesOf(unread)]).toEqual([undefined, ['sameName', 'samePhone']]);
+		expect(unread?.problem).not.toMatch(/wallet/);
+		expect(codesOf(read)).toEqual([]);
+		const ofNobody = paid({ ...thisMonth, reference: 'INV-5', person: '' });
+		expect(statusOf([ofNobody], { employee: '-' })).toBe('problem');
+	});
+
 	test.each([
 		['Copy (abc)', 'w', 'unknown'],
 		['Copy (abc)', 'abc', 'asked'],
 		['', 'w', 'asked'],
-		['Copy of w (abcw)', 'abcw', 'asked'],
-		...['w', 'abc', 'Copy', ''].map((own) => ['Copy of w (abcw)', own, 'unknown']),
+		['Copy of (w) (abcw)', 'abcw', 'asked'],
+		...['w', 'abc', 'Copy', ''].map((own) => ['Copy of (w) (abcw)', own, 'unknown']),
 	])('what %p left unknown is in the workflow %p %p', (workflow, workflowId, status) => {
 		const unknown = paid({ ...thisMonth, outcome: 'Unknown', workflow });
 		expect(statusOf([unknown], {}, { workflowId })).toBe(status);
