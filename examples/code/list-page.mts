@@ -18,6 +18,7 @@ import {
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
+import { paidLessTitle } from './paid-less.mts';
 import { registered } from './register.mts';
 import { needsPerson, type RegisterChange } from './register-changes.mts';
 import {
@@ -116,7 +117,7 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 		notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 		absent.length > 0 && `<h4>Not in this list, see below: ${peopleText(absent)}</h4>`,
 		run.paidLess.length > 0 &&
-			`<h4>${heading('Paid less than the list has, see below', run.paidLess)}</h4>`,
+			`<h4>${heading(`${paidLessTitle(run.paidLess, run.register)}, see below`, run.paidLess)}</h4>`,
 		`<p>${fileAndUploader(run)}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 		section('Will be paid, look at these', toLookAt, run.register),
 		roundingPart(run),
@@ -190,7 +191,7 @@ export function listPage(run: ListRun) {
 			isPaying ? [...notPaid, ...ready] : notPaid,
 		],
 		[declinedTitle, asksForApproval || isPaying ? [] : ready],
-		['Paid less than the list has', run.paidLess],
+		[paidLessTitle(run.paidLess, register), run.paidLess],
 		['Paid before, not again', paidBefore.filter((row) => !run.paidLess.includes(row))],
 	];
 	const otherGroups = others.filter(isFilled);

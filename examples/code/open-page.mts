@@ -20,6 +20,7 @@ import {
 	transactionFieldOf,
 	transactionFor,
 	problemOfAnswer,
+	referencesIn,
 } from './settling.mts';
 import { peopleText, escapeHtml, forWhat, minuteOf, settledAt, formatSum } from './text.mts';
 import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
@@ -60,8 +61,16 @@ function whyNotRecorded(reference: string, run: PayrollRun): string {
 	const { answers, results } = run;
 	const result = results.find((row) => row.reference === reference);
 	if (result === undefined) {
-		const payments = itemsOf(() => $('Payments'));
-		return problemOfAnswer(reference, answers, payments);
+		const problem = problemOfAnswer(
+			reference,
+			answers,
+			itemsOf(() => $('Payments')),
+		);
+		const { outcome, settledBy }: RegisterRow = run.register.byReference.get(reference) ?? {};
+		const isFreed = problem !== '' && outcome === 'notPaid' && settledBy;
+		return isFreed
+			? `${problem}. Meanwhile ${settledBy} recorded it as not paid, so the next list pays it. If it was paid, tell ${settledBy} now`
+			: problem;
 	}
 	const { message = '', remedy = '' } = result;
 	const code = codeOf(result, run);
@@ -73,12 +82,7 @@ function whyNotRecorded(reference: string, run: PayrollRun): string {
 }
 
 /** The parts about the answers: the payments that were recorded, and the reasons why others were not. */
-function recordedParts(
-	rows: RegisterRow[],
-	toAnswer: RegisterRow[],
-	unknown: RegisterRow[],
-	run: PayrollRun,
-): Part[] {
+function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): Part[] {
 	const { answers, register, results } = run;
 	const codes = new Map(results.map((result) => [result.reference, codeOf(result, run)]));
 	const endedAs = (code: Code): RegisterRow[] =>
@@ -88,7 +92,9 @@ function recordedParts(
 	const hasTransaction = paidBefore.some(
 		({ reference }) => transactionFor(answers, reference ?? '') !== '',
 	);
-	const asked = new Set([...results, ...toAnswer].map(({ reference }) => reference ?? ''));
+	const settled = results.map(({ reference }) => reference ?? '');
+	// Also payments that somebody else settled while the page was open.
+	const asked = new Set([...settled, ...referencesIn(answers)]);
 	const notRecorded = [...asked].flatMap((reference) => {
 		const why = whyNotRecorded(reference, run).replace(/\.\s*$/, '');
 		const { name = '' }: RegisterRow = register.byReference.get(reference) ?? {};
@@ -143,7 +149,7 @@ export function openPageItems(run: PayrollRun) {
 			([name, row]) => `<p>${uploadLink(row, `Upload the list of ${escapeHtml(name)} again`)}</p>`,
 		);
 	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
-	const recorded = isFirst ? [] : recordedParts(rows, toAnswer, unknown, run);
+	const recorded = isFirst ? [] : recordedParts(rows, unknown, run);
 	const shown = page(...recorded, ...openParts, openAgain, ...links, ...payments);
 	const fields = isFirst ? [shown, ...toAnswer.flatMap(questionsAbout)] : [shown];
 	// The second page has no button: its time runs out, and then nothing is asked any more.

@@ -33,7 +33,9 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	const isRepeated = !hasOutcome('paid')(row) && reason !== '' && reason === whyNot(before ?? {});
 	// One that the register does not have as unknown was sent just now.
 	const known = registered(register, row) ?? row;
-	const sentAt = minuteOf((hasOutcome('unknown')(known) && known.updatedAt) || Date.now());
+	const unknownSince = minuteOf((hasOutcome('unknown')(known) && known.updatedAt) || Date.now());
+	const { createdAt = true } = known;
+	const firstSent = createdAt === true ? unknownSince : minuteOf(createdAt);
 	const remarksOf = (): string[] => {
 		if (sureness(row) < 0) return remarksWithout(row, ['rounded']);
 		return hasOutcome('notPaid')(row) ? remarksWith(row, [...likenessCodes, 'changedAmount']) : [];
@@ -45,7 +47,13 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 		paidAt && minuteOf(paidAt),
 		txHash,
 		...remarksOf(),
-		...(hasOutcome('unknown')(row) ? [`Unknown since ${sentAt}`, row.reference] : []),
+		...(hasOutcome('unknown')(row)
+			? [
+					firstSent !== unknownSince && `First sent at ${firstSent}`,
+					`Unknown since ${unknownSince}`,
+					row.reference,
+				]
+			: []),
 		row.inListEtb && `The list says ${formatSum([{ amountEtb: row.inListEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,
 		settlingOf(row, row.settledBy ? row : known),

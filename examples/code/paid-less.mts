@@ -6,15 +6,21 @@ import { formatSum } from './text.mts';
 /** Half a cent: amounts with two decimals are inexact as numbers. */
 const tolerance = 0.005;
 
+/** The amount that is missing, in ETB; zero or less if nothing is. */
+function missingEtb(row: PaymentRow, register: Register): number {
+	if (!row.paid) return 0;
+	if (row.purpose?.startsWith('correction')) return (row.listedEtb ?? 0) - amountOf(row.paid);
+	return unpaidOf(row, register);
+}
+
 export const paidLess = (results: PaymentRow[], register: Register): PaymentRow[] =>
-	results.filter((row) => {
-		if (!row.paid) return false;
-		const isCorrection = row.purpose?.startsWith('correction');
-		const unpaid = isCorrection
-			? (row.listedEtb ?? 0) - amountOf(row.paid)
-			: unpaidOf(row, register);
-		return unpaid > tolerance;
-	});
+	results.filter((row) => missingEtb(row, register) > tolerance);
+
+/** The title of such people on a page, with the sum that is missing. */
+export function paidLessTitle(rows: PaymentRow[], register: Register): string {
+	const missing = rows.map((row) => ({ amountEtb: missingEtb(row, register) }));
+	return `Paid less than the list has, ${formatSum(missing)} ETB too little`;
+}
 
 /** The items for *Somebody needs you*. */
 export const itemsOfPaidLess = (rows: PaymentRow[]) =>

@@ -40,7 +40,9 @@ export function readRun(): PayrollRun | undefined {
 function resultsOfList(register: Register, sent: PayrollRun['sent']): PaymentRow[] {
 	const rows = itemsOf(() => $('Check List')).filter((row) => !isNoPerson(row));
 	const payrolls = new Map(itemsOf(() => $('People')).map((one) => [one.person, one.payroll]));
-	const list = new Map(rows.map((row) => [row.line, beforeSending(row, payrolls.get(row.person))]));
+	const list = new Map(
+		rows.map((row) => [row.line, beforeSending(row, payrolls.get(row.person), register)]),
+	);
 	// The second run pays. The first one has the rows that the second one did not get.
 	const paying = [...itemsOf(() => $('Pay salaries'), 0), ...itemsOf(() => $('Pay salaries'))];
 	for (const row of paying) {
@@ -58,7 +60,16 @@ function resultsOfList(register: Register, sent: PayrollRun['sent']): PaymentRow
  * everybody.
  * @param payroll the payroll of the person in the table of people
  */
-function beforeSending(row: CheckedItem, payroll: PeopleRow['payroll']): PaymentRow {
+function beforeSending(
+	row: CheckedItem,
+	payroll: PeopleRow['payroll'],
+	register: Register,
+): PaymentRow {
+	// The node does not send what another workflow left unknown.
+	const reference = row.person && `${row.purpose}-${row.period}-${row.person}`;
+	const isUnknown = hasOutcome('unknown')(registered(register, { reference }) ?? {});
+	if (row.status === 'problem' && isUnknown)
+		return { ...row, reference, outcome: 'unknown', isFromRegister: true };
 	const hasList = itemsOf(() => $('Upload a list')).length > 0;
 	const isElsewhere = hasList && row.status === 'problem' && !row.toUserId && payroll !== 'file';
 	const problem = `The salary of this person is paid by the payroll ${payroll}`;

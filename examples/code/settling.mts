@@ -20,11 +20,20 @@ export const transactionFieldOf = (reference: string): string => `tx ${fieldOf(r
 export const choiceFor = (answers: Answers, reference: string): unknown =>
 	answers[fieldOf(reference)];
 
+/** Blanks, quotation marks and invisible characters around a text that was copied. */
+const aroundCopied = /^[\s"'`“”‘’«»\u200b-\u200f\ufeff]+|[\s"'`“”‘’«»\u200b-\u200f\ufeff]+$/g;
+
 /** The transaction that a person typed; empty if there is none. */
 export function transactionFor(answers: Answers, reference: string): string {
 	const typed = answers[transactionFieldOf(reference)];
-	return typeof typed === 'string' ? typed.trim() : '';
+	return typeof typed === 'string' ? typed.replace(aroundCopied, '') : '';
 }
+
+/** The references that the page asked about. */
+export const referencesIn = (answers: Answers): string[] =>
+	Object.keys(answers)
+		.filter((name) => name.startsWith('tx '))
+		.map((name) => decodeURIComponent(name.slice('tx '.length)));
 
 /**
  * The reason why an answer is not recorded; empty if it is recorded.

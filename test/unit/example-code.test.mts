@@ -271,6 +271,25 @@ describe('an answer about a payment that another page recorded as paid', () => {
 		expect(after(answered)).toMatch(/stays paid\. A transaction that was given now is not/);
 	});
 
+	test('says why it is not recorded of one that somebody freed meanwhile', () => {
+		const answered = { [referenceOf(1)]: 'It was paid', [`tx ${referenceOf(1)}`]: '0xcut' };
+		const freed = registered(1, 'notPaid', { workflow: 'S (own)', settledBy: 'first@example.com' });
+		const [shown] = pageAndRows(
+			'payroll-from-a-file.json',
+			{
+				'What is open': [[{}]],
+				Payments: [open],
+				'Payments now': [[freed]],
+				Ask: [[{ ...answered, user: user('second') }]],
+				'Pay salaries': [[{ outcome: 'unknown', code: 'notSettled', mode: 'settle' }]],
+			},
+			1,
+		);
+		expect(JSON.stringify(shown)).toMatch(
+			/Not recorded: Person 1 .*no whole transaction.*first@example.com recorded it as not paid/,
+		);
+	});
+
 	test('says in red that it contradicts, whose answer counts, and what to do', () => {
 		const answered = { [referenceOf(1)]: 'It was not paid' };
 		const settled = registered(1, 'paid', { workflow: 'S (own)', settledBy: 'first@example.com' });
@@ -301,8 +320,8 @@ describe('an answer of the page What is open', () => {
 		[{ 'r%201': paid, 'tx r%201': other.slice(0, 24) }, /transaction of Sara/],
 		[{ 'r%201': paid, 'tx r%201': own.slice(0, 24) }, /shorter than all other/],
 		[{ 'r%201': paid, 'tx r%201': `${own}ab` }, /longer than all other/],
-		[{ 'r%201': paid, 'tx r%201': `"${own}"` }, /no whole transaction/],
-		[{ 'r%201': paid, 'tx r%201': `${own}\u200b` }, /no whole transaction/],
+		[{ 'r%201': paid, 'tx r%201': `"${own}\u200b" ` }, /^$/],
+		[{ 'r%201': paid, 'tx r%201': `${own.slice(0, 60)} ${own.slice(60)}` }, /no whole transaction/],
 		[{ 'r%201': paid, 'tx r%201': own, r3: paid, 'tx r3': own }, /for two payments/],
 	])('%j', (answers, why) => {
 		expect(problemOfAnswer('r 1', answers, payments)).toMatch(why);
@@ -478,7 +497,9 @@ describe('the page of a list', () => {
 		const less = [registered(1, 'paid', { amountEtb: 100 }), registered(2, 'paid')];
 		const payments = [...less, registered(3, 'paid')];
 		const { page, rows } = pageOf(runs(payments));
-		expect(page).toContain('<em>Paid less than the list has: 1 person, 100.00 ETB</em>');
+		expect(page).toContain(
+			'<em>Paid less than the list has, 900.00 ETB too little: 1 person, 100.00 ETB</em>',
+		);
 		expect(page).toContain('Paid before, not again: 2 people, 5,000.00 ETB');
 		expect(rows.filter((row) => row['isLeft'])).toMatchObject([{ name: 'Person 1' }]);
 		const corrected = [
@@ -528,6 +549,14 @@ describe('the page of a list', () => {
 			Payments: [[row]],
 		});
 		expect(page).toContain('Paid for 2026-10 before: 10,000.00 ETB');
+	});
+
+	test('names who is unknown in another workflow as unknown, and leaves the register as it is', () => {
+		const payments = [registered(1, 'unknown', { createdAt: '2026-10-24T06:00:00Z' })];
+		const { page, rows } = pageOf(runs(payments));
+		expect(page).toContain('UNKNOWN, see below: 1 person, 1,000.00 ETB');
+		expect(page).toContain('First sent at 2026-10-24 09:00 · Unknown since 2026-10-25 11:00');
+		expect(rows).toEqual([]);
 	});
 
 	test('that was declined says so, and writes nothing', () => {
