@@ -25,7 +25,8 @@ const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
 	row.isFromRegister === true || (row.code === 'inDoubt' && hasOutcome('unknown')(old));
 
 function reasonOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterRow['reason'] {
-	if (keepsReason(row, old)) return old.reason;
+	// A problem names the workflow that left it unknown.
+	if (keepsReason(row, old)) return row.problem || old.reason;
 	if (isContradicted(row, run))
 		return `${old.settledBy || 'Somebody'} recorded it as not paid, and ${run.answers.user?.email} as paid. Ask the partner service once more`;
 	if (storedOutcome(row) !== 'paid') return whyNot(row);
