@@ -20,7 +20,7 @@ export function fileRow(row: PaymentRow): Record<string, unknown> {
 		'Amount (ETB)': row.askedEtb,
 		'Paid (ETB)': hasOutcome('paid')(row) && amountOf(row),
 		Result: titles[row.outcome ?? ''],
-		'Time in Addis Ababa': row.paidAt && minuteOf(row.paidAt),
+		'Time in Addis Ababa': !hasOutcome('notPaid')(row) && row.paidAt && minuteOf(row.paidAt),
 		Transaction: row.txHash,
 		'Approved by': row.approvedBy,
 		'Settled by': row.settledBy,

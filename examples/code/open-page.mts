@@ -22,7 +22,15 @@ import {
 	problemOfAnswer,
 	referencesIn,
 } from './settling.mts';
-import { peopleText, escapeHtml, forWhat, minuteOf, settledAt, formatSum } from './text.mts';
+import {
+	peopleText,
+	escapeHtml,
+	forWhat,
+	minuteOf,
+	namesWithNumbers,
+	settledAt,
+	formatSum,
+} from './text.mts';
 import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
 
 /** The two fields for the answer about a payment. */
@@ -78,7 +86,9 @@ function whyNotRecorded(reference: string, run: PayrollRun): string {
 	if (code === 'paidBefore')
 		return choiceFor(answers, reference) === choices.notPaid ? whyItStaysPaid(reference, run) : '';
 	// The steps of the node do not fit here, because the page leads to its form itself.
-	return code === 'notSettled' ? message : `${message}. ${remedy}`;
+	return code === 'notSettled'
+		? `${message}. Ask the partner service again, and answer on a fresh page`
+		: `${message}. ${remedy}`;
 }
 
 /** The parts about the answers: the payments that were recorded, and the reasons why others were not. */
@@ -89,12 +99,21 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		rows.filter(({ reference }) => codes.get(reference) === code);
 	const [paid, notPaid] = [endedAs('settledPaid'), endedAs('settledNotPaid')];
 	const paidBefore = endedAs('paidBefore');
-	const hasTransaction = paidBefore.some(
-		({ reference }) => transactionFor(answers, reference ?? '') !== '',
-	);
+	const hasOtherTransaction = ({ reference, txHash }: RegisterRow): boolean => {
+		const typed = transactionFor(answers, reference ?? '');
+		return typed !== '' && typed.toLowerCase() !== txHash?.toLowerCase();
+	};
+	const otherTransactions = paidBefore.filter(hasOtherTransaction).map(({ name }) => name);
 	const settled = results.map(({ reference }) => reference ?? '');
 	// Also payments that somebody else settled while the page was open.
 	const asked = new Set([...settled, ...referencesIn(answers)]);
+	const contradicted = rows.filter(
+		({ reference, outcome }) =>
+			outcome === 'unknown' &&
+			codes.get(reference) === 'notSettled' &&
+			choiceFor(answers, reference ?? '') === choices.paid,
+	);
+	for (const { reference } of contradicted) asked.delete(reference ?? '');
 	const notRecorded = [...asked].flatMap((reference) => {
 		const why = whyNotRecorded(reference, run).replace(/\.\s*$/, '');
 		const { name = '' }: RegisterRow = register.byReference.get(reference) ?? {};
@@ -104,15 +123,15 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 	const isSaid = given.includes(choices.paid) || given.includes(choices.notPaid);
 	const [first = {}] = itemsOf(() => $('Pay salaries'));
 	const whyNothing = isSaid ? whyNot(first) : 'Nothing was recorded';
-	const isNothing = paid.length + notPaid.length + notRecorded.length === 0;
+	const isNothing = paid.length + notPaid.length + contradicted.length + notRecorded.length === 0;
 	return [
 		section('Recorded as paid', paid, register),
 		section('Recorded as not paid', notPaid, register),
-		section(
-			`Paid before, and it stays paid${hasTransaction ? '. A transaction that was given now is not recorded' : ''}`,
-			paidBefore,
-			register,
-		),
+		section('Paid before, and it stays paid', paidBefore, register),
+		otherTransactions.length > 0 &&
+			`<h4>The transaction that you gave is not recorded: ${escapeHtml(otherTransactions.join(', '))}</h4>`,
+		contradicted.length > 0 &&
+			`<h4>The answers differ, so it is unknown again: ${namesWithNumbers(contradicted)}. Ask the partner service once more, and answer on a fresh page.</h4>`,
 		notRecorded.length > 0 && `<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.</h4>`,
 		isNothing && whyNothing && `<h3>${whyNothing}.</h3>`,
 		isNothing && unknown.length > 0 && `<h3>${heading('Still unknown', unknown)}</h3>`,

@@ -33,9 +33,8 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	const isRepeated = !hasOutcome('paid')(row) && reason !== '' && reason === whyNot(before ?? {});
 	// One that the register does not have as unknown was sent just now.
 	const known = registered(register, row) ?? row;
-	const unknownSince = minuteOf((hasOutcome('unknown')(known) && known.updatedAt) || Date.now());
-	const { createdAt = true } = known;
-	const firstSent = createdAt === true ? unknownSince : minuteOf(createdAt);
+	const sentAt = hasOutcome('unknown')(known) ? (known.paidAt ?? known.updatedAt) : undefined;
+	const isPaid = hasOutcome('paid')(row) || row.paid !== undefined;
 	const remarksOf = (): string[] => {
 		if (sureness(row) < 0) return remarksWithout(row, ['rounded']);
 		return hasOutcome('notPaid')(row) ? remarksWith(row, [...likenessCodes, 'changedAmount']) : [];
@@ -44,15 +43,11 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 		row.line && `Row ${row.line}`,
 		isRepeated ? 'As above' : reason,
 		row.paid && `Paid ${formatSum([{ amountEtb }])} ETB to ${name}`,
-		paidAt && minuteOf(paidAt),
+		isPaid && paidAt && minuteOf(paidAt),
 		txHash,
 		...remarksOf(),
 		...(hasOutcome('unknown')(row)
-			? [
-					firstSent !== unknownSince && `First sent at ${firstSent}`,
-					`Unknown since ${unknownSince}`,
-					row.reference,
-				]
+			? [`Unknown since ${minuteOf(sentAt ?? Date.now())}`, row.reference]
 			: []),
 		row.inListEtb && `The list says ${formatSum([{ amountEtb: row.inListEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,

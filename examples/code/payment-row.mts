@@ -25,6 +25,7 @@ export type RegisterRow = Columns<{
 	askedEtb: number;
 	/** The amount that was paid. */
 	amountEtb: number;
+	/** The time of the payment; of one that is or was unknown the time at which it was sent. */
 	paidAt: string;
 	txHash: string;
 	/** The workflow that sent it last, such as `Salaries (k3x9)`. */

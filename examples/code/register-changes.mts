@@ -59,6 +59,20 @@ function settlerOf(row: PaymentRow, run: PayrollRun): string | undefined {
 	return run.isSettling && !isContradicted(row, run) ? run.answers.user?.email : '';
 }
 
+/**
+ * The time for `paidAt` of a payment whose time nobody knows: that at which it was sent. It stays the same over all
+ * answers.
+ */
+function timeOfSending(
+	outcome: RegisterRow['outcome'],
+	{ paidAt, updatedAt }: RegisterRow,
+	{ isSettling }: PayrollRun,
+): RegisterRow['paidAt'] {
+	if (!isSettling) return outcome === 'unknown' ? new Date().toISOString() : paidAt;
+	// A row of an earlier version has no time: that at which it was written is nearest.
+	return paidAt ?? (outcome === 'paid' && updatedAt ? new Date(updatedAt).toISOString() : paidAt);
+}
+
 /** A row of the register for a result. One without `id` is new. */
 export interface RegisterChange {
 	row: RegisterRow;
@@ -76,7 +90,6 @@ function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 		return { row: { ...old, reason: reason || old.reason, updatedAt }, isWritten: false };
 	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = result;
 	const merged = { ...old, ...result };
-	const sentAt = updatedAt && new Date(updatedAt).toISOString();
 	const typed = result.code === 'settledPaid' ? transactionFor(run.answers, reference ?? '') : '';
 	const row: RegisterRow = {
 		...old,
@@ -91,8 +104,7 @@ function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 		askedEtb,
 		phone: merged.phone && String(merged.phone),
 		userId: result.toUserId ?? old.userId,
-		// Somebody can know that a payment was made, and not when: the time at which it was sent is nearest.
-		paidAt: result.paidAt ?? (run.isSettling && outcome === 'paid' ? sentAt : undefined),
+		paidAt: result.paidAt ?? timeOfSending(outcome, known, run),
 		amountEtb: outcome === 'paid' ? amountEtb : undefined,
 		txHash: result.txHash ?? (typed || undefined),
 		workflow: `${$workflow.name} (${$workflow.id})`,

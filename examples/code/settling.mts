@@ -47,7 +47,7 @@ export function problemOfAnswer(
 	if (transactionFor(answers, reference) === '') return '';
 	const choice = choiceFor(answers, reference);
 	if (choice === choices.notPaid)
-		return `You named its transaction, so it seems to be paid. Choose "${choices.paid}", or name no transaction`;
+		return `You named a transaction, so it seems to be paid. Look whose transaction it is: choose "${choices.paid}", or name none`;
 	if (choice !== choices.paid)
 		return `You named its transaction, and did not choose "${choices.paid}"`;
 	const problem = problemOfTransaction(reference, answers, payments);
@@ -85,20 +85,37 @@ function problemOfTransaction(
 /**
  * The unknown payments with an answer that is recorded. The register can have several rows of a reference: any of
  * them names the payment that the page showed as unknown.
+ * @param contradicts whether the answer counts whatever its transaction is
  */
-const answeredWith = (choice: string, answers: Answers, payments: RegisterRow[]) => {
+const answeredWith = (
+	choice: string,
+	answers: Answers,
+	payments: RegisterRow[],
+	contradicts: (reference: string) => boolean = () => false,
+) => {
 	const unknown = payments.filter(({ outcome }) => outcome === 'unknown');
 	const byReference = new Map(unknown.map((row) => [row.reference ?? '', row]));
 	return [...byReference].filter(
 		([reference]) =>
 			choiceFor(answers, reference) === choice &&
-			problemOfAnswer(reference, answers, payments) === '',
+			(problemOfAnswer(reference, answers, payments) === '' || contradicts(reference)),
 	);
 };
 
-/** The field *Was Paid* of the node that settles. */
-export const wasPaid = (answers: Answers, payments: RegisterRow[]) =>
-	answeredWith(choices.paid, answers, payments).map(([reference]) => reference);
+/**
+ * The field *Was Paid* of the node that settles.
+ * @param now the register after the answers. If somebody recorded a payment as not paid while the page was open, the
+ * answer makes it unknown again, also with a transaction that cannot be right: else the next list would pay it
+ */
+export const wasPaid = (
+	answers: Answers,
+	payments: RegisterRow[],
+	now: RegisterRow[] = [],
+): string[] => {
+	const isFreed = (reference: string): boolean =>
+		now.some((row) => row.reference === reference && row.outcome === 'notPaid' && row.settledBy);
+	return answeredWith(choices.paid, answers, payments, isFreed).map(([reference]) => reference);
+};
 
 /** The field *Was Not Paid* of the node that settles: each payment with the time at which it was sent. */
 export const wasNotPaid = (answers: Answers, payments: RegisterRow[]) =>

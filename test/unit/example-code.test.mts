@@ -15,7 +15,7 @@ import {
 import { z } from 'zod';
 import { readExample, tablesOf } from '../../demo/examples.mts';
 import type { RegisterRow } from '../../examples/code/payment-row.mts';
-import { problemOfAnswer } from '../../examples/code/settling.mts';
+import { problemOfAnswer, wasPaid } from '../../examples/code/settling.mts';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import { latelyDays } from '../../nodes/EtbWallet/list/remarks.ts';
 
@@ -195,7 +195,11 @@ describe('the register after a payroll', () => {
 			...['ready', 'ready'],
 		];
 		const open = codes.map((_, index) =>
-			registered(index + 1, 'unknown', { workflow: 'S (own)', settledBy: '' }),
+			registered(index + 1, 'unknown', {
+				workflow: 'S (own)',
+				settledBy: '',
+				paidAt: '2026-10-25T07:00:00Z',
+			}),
 		);
 		const ended = codes.map((code, index) => ({
 			outcome:
@@ -233,7 +237,7 @@ describe('the register after a payroll', () => {
 			{ id: 2, outcome: 'notPaid', amountEtb: undefined, txHash: undefined },
 			{ id: 3, outcome: 'paid', amountEtb: 3000, txHash: undefined, settledBy: undefined },
 			// An answer that differs from an earlier one.
-			{ id: 4, outcome: 'unknown', amountEtb: undefined, settledBy: '' },
+			{ id: 4, outcome: 'unknown', settledBy: '', paidAt: '2026-10-25T07:00:00Z' },
 			{ id: 6, outcome: 'notPaid', settledBy: 'second@example.com' },
 		]);
 		expect(rows.some((each) => each['isLeft'] === true)).toBe(false);
@@ -268,7 +272,9 @@ describe('an answer about a payment that another page recorded as paid', () => {
 
 	test('says that its transaction is not recorded', () => {
 		const answered = { [referenceOf(1)]: 'It was paid', [`tx ${referenceOf(1)}`]: '0xfull' };
-		expect(after(answered)).toMatch(/stays paid\. A transaction that was given now is not/);
+		expect(after(answered)).toMatch(
+			/stays paid.*The transaction that you gave is not recorded: Person 1/,
+		);
 	});
 
 	test('says why it is not recorded of one that somebody freed meanwhile', () => {
@@ -325,6 +331,16 @@ describe('an answer of the page What is open', () => {
 		[{ 'r%201': paid, 'tx r%201': own, r3: paid, 'tx r3': own }, /for two payments/],
 	])('%j', (answers, why) => {
 		expect(problemOfAnswer('r 1', answers, payments)).toMatch(why);
+		const isRecorded = wasPaid(answers, payments).includes('r 1');
+		expect(isRecorded).toBe(answers['r%201'] === paid && why.test(''));
+	});
+
+	test('with a wrong transaction still contradicts a person who said that it was not paid', () => {
+		const answers = { 'r%201': paid, 'tx r%201': '0xcut' };
+		const freed: RegisterRow = { reference: 'r 1', outcome: 'notPaid', settledBy: 'a@b.et' };
+		expect(wasPaid(answers, payments, [freed])).toEqual(['r 1']);
+		expect(wasPaid(answers, payments, [{ ...freed, settledBy: '' }])).toEqual([]);
+		expect(wasPaid({ 'r%201': notPaid }, payments, [freed])).toEqual([]);
 	});
 });
 
@@ -552,10 +568,10 @@ describe('the page of a list', () => {
 	});
 
 	test('names who is unknown in another workflow as unknown, and leaves the register as it is', () => {
-		const payments = [registered(1, 'unknown', { createdAt: '2026-10-24T06:00:00Z' })];
+		const payments = [registered(1, 'unknown', { paidAt: '2026-10-24T06:00:00Z' })];
 		const { page, rows } = pageOf(runs(payments));
 		expect(page).toContain('UNKNOWN, see below: 1 person, 1,000.00 ETB');
-		expect(page).toContain('First sent at 2026-10-24 09:00 · Unknown since 2026-10-25 11:00');
+		expect(page).toContain('Unknown since 2026-10-24 09:00');
 		expect(rows).toEqual([]);
 	});
 

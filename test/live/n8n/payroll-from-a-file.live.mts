@@ -456,7 +456,7 @@ test('what was settled while a page waited stays settled, and its last page says
 	await payroll.accountant.answer(openedBefore, { [free]: 'It was paid' });
 	assert.match(
 		textOf(await payroll.accountant.open(openedBefore)),
-		/Not recorded: Abebe Kebede \(salary-\S+-W-FREE\): The answers differ.*UNKNOWN: 2 people/,
+		/The answers differ, so it is unknown again: Abebe Kebede \(W-free\).*UNKNOWN: 2 people/,
 	);
 	const [open] = await register('W-free');
 	assert.equal(open?.['outcome'], 'unknown');
@@ -480,7 +480,7 @@ test('what was settled while a page waited stays settled, and its last page says
 	const typed = { [paid]: 'It was paid', [`tx ${paid}`]: hash };
 	assert.match(
 		await payroll.settle({ ...typed, [paid]: 'It was not paid' }),
-		/Not recorded: Abebe Kebede \(\S+\): You named its transaction, so it seems to be paid\./,
+		/Not recorded: Abebe Kebede \(\S+\): You named a transaction, so it seems to be paid\./,
 	);
 	const ofOther = String((await register('S-closed'))[0]?.['txHash']);
 	assert.match(
