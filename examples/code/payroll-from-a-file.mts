@@ -31,7 +31,7 @@ function itemsOfList(payrollRun: PayrollRun): object[] {
 	return [
 		{ asks: asksForApproval, approve, fields, page: (error ? failedListPage(run) : shown).html },
 		...itemsForWhatNext(written, run),
-		...(asksForApproval ? [] : itemsOfPaidLess(run.paidLess)),
+		...(written.length > 0 ? itemsOfPaidLess(run.paidLess) : []),
 		...inFile.map(fileRow),
 	];
 }

@@ -525,6 +525,20 @@ describe('the page of a list', () => {
 		const after = pageOf(runs(corrected));
 		expect(after.page).not.toContain('Paid less');
 		expect(after.rows.filter((row) => row['isLeft'])).toEqual([]);
+		const { rows: checked, ready } = check([registered(1, 'paid', { amountEtb: 100 })]);
+		const declined = pageOf(
+			{
+				'Upload a list': [[upload]],
+				'Check List': [checked],
+				Payments: [less],
+				'Payments now': [less],
+				Ask: [[{ decision: 'Decline: pay nobody', user: user('second') }]],
+				'Pay salaries': [ready, ready],
+			},
+			1,
+		);
+		expect(declined.page).toContain('Paid less than the list has');
+		expect(declined.rows.filter((row) => row['isLeft'])).toEqual([]);
 	});
 
 	test('says on the button that all get a second payment', () => {
