@@ -11,6 +11,13 @@ import { openPaymentPatterns, refusalWords } from '../../nodes/shared/service/pa
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 
 const get: ServiceRequest = { method: 'GET', path: '/x' };
+const pay: ServiceRequest = {
+	method: 'POST',
+	path: '/x',
+	answersWith: 'txHash',
+	movesMoney: true,
+	body: { toUserId: 'etbw_a', amountEtb: 10 },
+};
 
 function parsed(text: string): unknown {
 	try {
@@ -70,13 +77,6 @@ describe('the fields of a success body', () => {
 });
 
 describe('a long hostile answer takes linear time', () => {
-	const pay: ServiceRequest = {
-		method: 'POST',
-		path: '/x',
-		answersWith: 'txHash',
-		movesMoney: true,
-		body: { toUserId: 'etbw_a', amountEtb: 10 },
-	};
 	const half = 2 ** 19;
 	test.each([
 		['a long name of many values', 200, `"${'x'.repeat(half)}":[0${',0'.repeat(half / 2)}]`],
@@ -153,13 +153,6 @@ test.each([
 });
 
 describe('a payment', () => {
-	const asked: ServiceRequest = {
-		method: 'POST',
-		path: '/x',
-		answersWith: 'txHash',
-		movesMoney: true,
-		body: { toUserId: 'etbw_a', amountEtb: 10 },
-	};
 	type Verdict = Judgement['verdict'];
 	type Case = [status: number, text: string, verdict: Verdict];
 
@@ -393,7 +386,7 @@ describe('a payment', () => {
 		...inWords('unknown', ...doubtful),
 		...doubtful.flatMap((error) => answers('unknown', [400], { success: false, error })),
 	])('that is answered %i %s is %s', (status, text, verdict) => {
-		expect(judge(asked, answered(text, status)).verdict).toBe(verdict);
+		expect(judge(pay, answered(text, status)).verdict).toBe(verdict);
 	});
 
 	describe('shows the rule that judges its answer', () => {
@@ -451,7 +444,7 @@ describe('a payment', () => {
 			[200, { ...success, note: 'Still queued' }, 'wordsOfFailureOrOpenStep', 'Still queued'],
 			[200, { ...success, txHash: 'mock-1' }, 'transactionHash', '["mock-1"]'],
 		])('%i %j: %s', (status, body, rule, matched) => {
-			const judgement = judge(asked, answered(JSON.stringify(body), status));
+			const judgement = judge(pay, answered(JSON.stringify(body), status));
 			expect(judgement).toMatchObject({ verdict: 'unknown', rule, matched });
 		});
 
@@ -490,7 +483,7 @@ describe('a payment', () => {
 		const body = { toUserId: 'etbw_failed', amountEtb: 10 };
 		for (const shown of [body, { data: body }]) {
 			const answer = answered(JSON.stringify({ ...success, ...shown }));
-			expect(judge({ ...asked, body }, answer)).toEqual({ verdict: 'done' });
+			expect(judge({ ...pay, body }, answer)).toEqual({ verdict: 'done' });
 		}
 	});
 });
