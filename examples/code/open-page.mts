@@ -12,7 +12,12 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { wasFreedBefore, itemsForWhatNext, registerChanges } from './register-changes.mts';
+import {
+	isContradicted,
+	itemsForWhatNext,
+	registerChanges,
+	wasFreedBefore,
+} from './register-changes.mts';
 import {
 	choiceFor,
 	choices,
@@ -104,17 +109,18 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		return typed !== '' && typed.toLowerCase() !== txHash?.toLowerCase();
 	};
 	const otherTransactions = paidBefore.filter(hasOtherTransaction).map(({ name }) => name);
+	const contradicting = new Set(
+		results.filter((result) => isContradicted(result, run)).map(({ reference }) => reference),
+	);
+	const contradicted = rows.filter(
+		(row) => hasOutcome('unknown')(row) && contradicting.has(row.reference),
+	);
+	const told = new Set(contradicted.map(({ reference }) => reference));
 	const settled = results.map(({ reference }) => reference ?? '');
 	// Also payments that somebody else settled while the page was open.
 	const asked = new Set([...settled, ...referencesIn(answers)]);
-	const contradicted = rows.filter(
-		({ reference, outcome }) =>
-			outcome === 'unknown' &&
-			codes.get(reference) === 'notSettled' &&
-			choiceFor(answers, reference ?? '') === choices.paid,
-	);
-	for (const { reference } of contradicted) asked.delete(reference ?? '');
 	const notRecorded = [...asked].flatMap((reference) => {
+		if (told.has(reference)) return [];
 		const why = whyNotRecorded(reference, run).replace(/\.\s*$/, '');
 		const { name = '' }: RegisterRow = register.byReference.get(reference) ?? {};
 		return why === '' ? [] : [`${name} (${reference}): ${why}`];

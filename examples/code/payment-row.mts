@@ -34,7 +34,7 @@ export type RegisterRow = Columns<{
 	settledBy: string;
 }> & {
 	/** Columns of n8n. */
-	createdAt?: string | Date | true;
+	createdAt?: string | Date;
 	updatedAt?: string | Date;
 };
 
@@ -78,6 +78,10 @@ export interface PaymentRow
 	/** Whether outcome and reason are those of the register, which changed while the page was open. */
 	isFromRegister?: boolean;
 }
+
+/** The reference of a row, also of one that *Check List* gives none, because it cannot be paid. */
+export const referenceOf = ({ reference, person, purpose, period }: RegisterRow) =>
+	reference ?? (person && `${purpose}-${period}-${person}`);
 
 type Outcomes = Pick<RegisterRow, 'outcome'>;
 

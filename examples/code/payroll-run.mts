@@ -2,6 +2,7 @@
 import {
 	hasOutcome,
 	isNoPerson,
+	referenceOf,
 	type PaymentRow,
 	type PeopleRow,
 	type RegisterRow,
@@ -66,7 +67,7 @@ function beforeSending(
 	register: Register,
 ): PaymentRow {
 	// The node does not send what another workflow left unknown.
-	const reference = row.person && `${row.purpose}-${row.period}-${row.person}`;
+	const reference = referenceOf(row);
 	const isUnknown = hasOutcome('unknown')(registered(register, { reference }) ?? {});
 	if (row.status === 'problem' && isUnknown)
 		return { ...row, reference, outcome: 'unknown', isFromRegister: true };

@@ -1,5 +1,12 @@
 /** The changes of the register after a run of a payroll. */
-import { hasOutcome, sureness, whyNot, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import {
+	hasOutcome,
+	referenceOf,
+	sureness,
+	whyNot,
+	type PaymentRow,
+	type RegisterRow,
+} from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
 import { registered } from './register.mts';
 import { choiceFor, choices, transactionFor } from './settling.mts';
@@ -17,8 +24,10 @@ export const wasFreedBefore = ({ code, reference }: PaymentRow, { answers }: Pay
 	code === 'ready' && choiceFor(answers, reference ?? '') === choices.notPaid;
 
 /** Whether one person said that it was not paid and another one that it was, so the node has it in doubt again. */
-const isContradicted = ({ code, reference }: PaymentRow, { isSettling, answers }: PayrollRun) =>
-	isSettling && code === 'notSettled' && choiceFor(answers, reference ?? '') === choices.paid;
+export const isContradicted = (
+	{ code, reference }: PaymentRow,
+	{ isSettling, answers }: PayrollRun,
+) => isSettling && code === 'notSettled' && choiceFor(answers, reference ?? '') === choices.paid;
 
 /** The first reason says more than that it is still unknown. */
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
@@ -69,8 +78,9 @@ function timeOfSending(
 	{ isSettling }: PayrollRun,
 ): RegisterRow['paidAt'] {
 	if (!isSettling) return outcome === 'unknown' ? new Date().toISOString() : paidAt;
+	if (paidAt || outcome !== 'paid' || !updatedAt) return paidAt;
 	// A row of an earlier version has no time: that at which it was written is nearest.
-	return paidAt ?? (outcome === 'paid' && updatedAt ? new Date(updatedAt).toISOString() : paidAt);
+	return new Date(updatedAt).toISOString();
 }
 
 /** A row of the register for a result. One without `id` is new. */
@@ -81,8 +91,7 @@ export interface RegisterChange {
 }
 
 function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
-	const { person, purpose, period } = result;
-	const reference = result.reference ?? (person && `${purpose}-${period}-${person}`);
+	const reference = referenceOf(result);
 	const known: RegisterRow = registered(run.register, { reference }) ?? {};
 	const { updatedAt, createdAt, ...old } = known;
 	const [outcome, reason] = [storedOutcome(result), reasonOf(result, old, run)];

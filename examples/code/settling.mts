@@ -73,11 +73,8 @@ function problemOfTransaction(
 		return `"${typed}" is shorter than all other transactions`;
 	if (lengths.length > 0 && typed.length > Math.max(...lengths))
 		return `"${typed}" is longer than all other transactions`;
-	const isTwice = Object.entries(answers).some(
-		([name, value]) =>
-			name.startsWith('tx ') &&
-			name !== transactionFieldOf(reference) &&
-			isBegunBy(typeof value === 'string' ? value : ''),
+	const isTwice = referencesIn(answers).some(
+		(other) => other !== reference && isBegunBy(transactionFor(answers, other)),
 	);
 	return isTwice ? 'The same transaction was given for two payments' : '';
 }
