@@ -552,12 +552,12 @@ describe('with known people, a row', () => {
 		[{ employee: 'e 0701' }, 'etbw_1', []],
 		[{ employee: 'e 0701', userId: '–' }, 'etbw_1', []],
 		[{ employee: 'E0701', userId: 'ETBW_1' }, 'etbw_1', []],
-		[{ employee: 'E-702' }, 'etbw_2', ['Another name: Henok Lemma in Known People.']],
+		[{ employee: 'E-702' }, 'etbw_2', ['Another name: Henok Lemma in the table of people.']],
 		[{ employee: 'E-9', userId: 'etbw_9' }, 'etbw_9', ['The wallet stands in this list alone.']],
 		[
 			{ employee: 'E-705', name: 'No wallet', userId: 'etbw_5' },
 			'etbw_5',
-			['The wallet stands in this list alone.', 'Another amount: none in Known People.'],
+			['The wallet stands in this list alone.', 'Another amount: none in the table of people.'],
 		],
 	])('%p is paid into %p', (fields, toUserId, remarks) => {
 		const [row] = check([{ name: 'Tsion Abate', amountEtb: 100, ...fields }, ...others], {
@@ -569,7 +569,7 @@ describe('with known people, a row', () => {
 	});
 
 	test.each([
-		[{ employee: 'E-9' }, /no wallet of this person. Run Set up people to pay/],
+		[{ employee: 'E-9' }, /no wallet yet. Run Set up people to pay/],
 		[{ employee: 'E-705' }, /no wallet/],
 		[{ employee: '0703' }, /employee number twice/],
 		[{ employee: 'E0701', userId: 'etbw_9' }, /another wallet, etbw_1/],

@@ -240,7 +240,7 @@ describe('a remark', () => {
 		const row = { ...renamed, amountEtb: 4000 };
 		const [inTable] = check([row], { people: [earlier], setsUpPeople: true });
 		expect(codesOf(inTable)).toEqual(['new', 'sameName', 'samePhone']);
-		expect(textOf(inTable, 'new')).toBe('New: not in Known People.');
+		expect(textOf(inTable, 'new')).toBe('New: not in the table of people.');
 		expect(textOf(inTable, 'samePhone')).toMatch(/: E-824\.$/);
 		const paid = { ...earlier, employee: '', reference: 'salary-2026-10-E824', outcome: 'paid' };
 		const [inRegister] = check([{ ...row, userId: 'ETBW_1' }], { payments: [paid] });
@@ -253,6 +253,25 @@ describe('a remark', () => {
 		});
 		expect(codesOf(unpaid)).toEqual(['new']);
 		expect(textOf(inRegister, 'new')).toBe('New: never paid before.');
+	});
+
+	test('names a number with the telephone that the table has and the list lacks', () => {
+		const phone = '0911000824';
+		const table = ['E-1', 'E-2'].map((employee, index) => ({
+			...{ employee, name: 'Lulit Tadesse', phone },
+			userId: `w${index}`,
+			amountEtb: 4000,
+		}));
+		const list = table.map(({ employee, name, amountEtb }) => ({ employee, name, amountEtb }));
+		const [first] = check(list, { people: table });
+		expect(codesOf(first)).toEqual(['sameName', 'samePhone']);
+		expect(textOf(first, 'samePhone')).toMatch(/: E-2\.$/);
+		// A telephone of the list is the newer one.
+		const [changed] = check(
+			list.map((row, index) => ({ ...row, phone: `091100082${index}` })),
+			{ people: table },
+		);
+		expect(codesOf(changed)).toEqual(['changedPhone', 'sameName']);
 	});
 });
 
@@ -392,7 +411,7 @@ describe('with Known Payments', () => {
 		const asText = against([paid({ amountEtb: '12,400.50' })]);
 		expect(asText.lastTime).not.toHaveProperty('amountEtb');
 		const first = against([], {}, { people: [{ ...abebe, amountEtb: 500, userId: 'w1' }] });
-		expect(textOf(first, 'changedAmount')).toContain('500 ETB in Known People');
+		expect(textOf(first, 'changedAmount')).toContain('500 ETB in the table of people');
 		expect(textOf(first, 'new')).toBe('New: never paid before.');
 		const lower = against([paid()], { amountEtb: 4500 });
 		expect(textOf(lower, 'changedAmount')).toMatch(/ -10\.0 %\.$/);

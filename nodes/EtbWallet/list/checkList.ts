@@ -132,19 +132,20 @@ function walletFiller(people: Known['people'], setsUpPeople: boolean, heading: s
 		const wallet = comparableText(person.userId || knownWallet);
 		const owners = (wallet !== '' && byWallet.get(wallet)) || [];
 		const otherOwner = owners.find((each) => each !== inPeople);
-		if (others.length > 0) return withProblem('Known People has this employee number twice.');
+		if (others.length > 0)
+			return withProblem('The table of people has this employee number twice.');
 		if (otherOwner !== undefined)
 			return withProblem(
-				`The wallet is that of ${otherOwner.employee} (${otherOwner.name}) in Known People. Correct the list or the table.`,
+				`The wallet is that of ${otherOwner.employee} (${otherOwner.name}) in the table of people. Correct the list or the table.`,
 			);
 		if (wallet === '' && !setsUpPeople)
 			return withProblem(
-				'Known People has no wallet of this person. Run Set up people to pay: it gives one, or names the other payroll that keeps the person.',
+				'This person has no wallet yet. Run Set up people to pay: it gives one, or names the other payroll that keeps the person.',
 			);
 		if (wallet !== '' && knownWallet === '')
 			return { ...row, remarks: [...row.remarks, remark('walletInListOnly')] };
 		if (wallet !== '' && owners.length === 0)
-			return withProblem(`Known People has another wallet, ${knownWallet}.`);
+			return withProblem(`The table of people has another wallet, ${knownWallet}.`);
 		return { ...row, person: { ...person, userId: knownWallet } };
 	};
 }

@@ -55,7 +55,7 @@ export function remarkFinder(
 		...remarkIf('new', person.key && newnessOf(history, known)),
 		...(settings.setsUpPeople === true ? firstValues(person, history.inPeople) : []),
 		...changesOf(person, history, known),
-		...sharedFieldsOf(person),
+		...sharedFieldsOf(withKnownFields(person, history.inPeople)),
 		...paidLately(person, history, settings.now),
 		...paidForPeriod(person, history, settings),
 		...(sums.has(person.amountEtb ?? 0) ? [remark('sumOfOthers')] : []),
@@ -69,7 +69,7 @@ function newnessOf(
 ): string {
 	if (paid) return '';
 	if (payments && otherPayments.length === 0) return 'never paid before';
-	return people && !inPeople ? 'not in Known People' : '';
+	return people && !inPeople ? 'not in the table of people' : '';
 }
 
 /** The remarks on differences from the known data of a person: one of each code, from the newest data. */
@@ -81,10 +81,17 @@ function changesOf(person: Person, history: History, { payments }: Known): Remar
 	const lastTime = last && { ...last, amountEtb: history.lastTime?.amountEtb };
 	const isFirstPayment = payments === undefined || otherPayments.length === 0;
 	const remarks = [
-		...differences(person, inPeople, 'in Known People', isFirstPayment),
+		...differences(person, inPeople, 'in the table of people', isFirstPayment),
 		...differences(person, lastTime, `last time (${last?.period})`),
 	];
 	return [...new Map(remarks.map((each) => [each.code, each])).values()];
+}
+
+/** The person with the values that the list lacks and Known People has. */
+function withKnownFields(person: Person, inPeople: Person | undefined): Person {
+	if (inPeople === undefined) return person;
+	const [phone, email] = [person.phone || inPeople.phone, person.email || inPeople.email];
+	return { ...person, phone, email };
 }
 
 /** The comparison has a tolerance, because a table may store amounts, which have two decimals, in binary. */
@@ -99,7 +106,7 @@ function firstValues(person: Person, inPeople: Person | undefined): Remark[] {
 		.filter(({ field, formOf }) => formOf(person[field]) !== '' && formOf(inPeople[field]) === '')
 		.map(({ changed }) => changed);
 	return [...(isFirstAmount ? ['changedAmount' as const] : []), ...codes].map((code) =>
-		remark(code, 'none in Known People'),
+		remark(code, 'none in the table of people'),
 	);
 }
 
