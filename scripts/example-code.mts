@@ -36,14 +36,12 @@ const settlingFields = ['wasPaid', 'wasNotPaid'];
 /**
  * The expression of a field of the node that settles. An expression ends at two closing braces, so its code must
  * not have them.
- * @param registers the nodes that read the register: before the page, and after the answers
  */
-function settlingExpression(field: string, registers: string[]): string {
+function settlingExpression(field: string): string {
 	const code = bundled(field, 'settling');
 	if (code.includes('}}')) throw new Error('settling.mts cannot stand in an expression');
 	const isAsked = "$('What is open').isExecuted && $('Ask').last().json.user?.id";
-	const rows = registers.map((node) => `$('${node}').all().map(({ json }) => json)`);
-	const given = ["$('Ask').last().json", ...rows].join(', ');
+	const given = "$('Ask').last().json, $('Payments').all().map(({ json }) => json)";
 	return `={{ ${isAsked} ? (() => {\n${code}return ${field}(${given});\n})() : [] }}`;
 }
 
@@ -59,11 +57,11 @@ const Styled = z.object({ customCss: z.string() }).passthrough();
 export function withCode(example: string, text: string): string {
 	const replaced = (key: string, value: unknown): unknown => {
 		if (settlingFields.includes(key) && String(value).includes('What is open'))
-			return settlingExpression(key, ['Payments']);
+			return settlingExpression(key);
 		const assigned = Assigned.safeParse(value);
 		if (assigned.success && settlingFields.includes(assigned.data.name))
 			return Object.assign({}, value, {
-				value: settlingExpression(assigned.data.name, ['Payments', 'Payments now']),
+				value: settlingExpression(assigned.data.name),
 			});
 		if (CodeParameters.safeParse(value).success)
 			return Object.assign({}, value, { jsCode: codeOf(example) });

@@ -12,6 +12,7 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollRun } from './payroll-run.mts';
+import { registered } from './register.mts';
 import {
 	isContradicted,
 	itemsForWhatNext,
@@ -19,13 +20,14 @@ import {
 	wasFreedBefore,
 } from './register-changes.mts';
 import {
-	choiceFor,
 	choices,
 	fieldOf,
-	transactionFieldOf,
-	transactionFor,
-	problemOfAnswer,
-	referencesIn,
+	freed,
+	isSaidNotPaid,
+	mistakeChoice,
+	mistakeField,
+	wasNotPaid,
+	wasPaid,
 } from './settling.mts';
 import {
 	peopleText,
@@ -38,23 +40,27 @@ import {
 } from './text.mts';
 import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
 
-/** The two fields for the answer about a payment. */
-function questionsAbout(row: RegisterRow) {
-	const reference = row.reference ?? '';
-	const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${reference})`;
-	return [
-		radio(fieldOf(reference), label, Object.values(choices), choices.notKnown),
-		{
-			fieldType: 'text',
-			fieldName: transactionFieldOf(reference),
-			fieldLabel: 'Its whole transaction, if the service named it',
+/** The fields of the page: one for each payment that is unknown, and one to take an answer back. */
+function questions(unknown: RegisterRow[], toTakeBack: RegisterRow[]) {
+	const fields = unknown.map((row) => {
+		const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${row.reference})`;
+		return radio(fieldOf(row.reference ?? ''), label, Object.values(choices), choices.notKnown);
+	});
+	const mistake = {
+		fieldType: 'dropdown',
+		fieldName: mistakeField,
+		fieldLabel: 'Was somebody recorded as not paid by mistake?',
+		defaultValue: 'Nobody',
+		fieldOptions: {
+			values: ['Nobody', ...toTakeBack.map(mistakeChoice)].map((option) => ({ option })),
 		},
-	];
+	};
+	return toTakeBack.length > 0 ? [...fields, mistake] : fields;
 }
 
 /** The reason why *It was not paid* is not recorded of a payment that is paid. */
-function whyItStaysPaid(reference: string, { register }: PayrollRun): string {
-	const known: RegisterRow = register.byReference.get(reference) ?? {};
+function whyItStaysPaid(result: PaymentRow, { register }: PayrollRun): string {
+	const known: RegisterRow = registered(register, result) ?? {};
 	// The register was read before another page that was sent at the same moment wrote into it.
 	const paid = hasOutcome('paid')(known) ? known : {};
 	const how = paid.settledBy
@@ -69,27 +75,13 @@ function whyItStaysPaid(reference: string, { register }: PayrollRun): string {
 const codeOf = (result: PaymentRow, run: PayrollRun): Code | undefined =>
 	wasFreedBefore(result, run) ? 'settledNotPaid' : result.code;
 
-/** The reason why the answer about a payment is not recorded; empty if it is, or if there is none. */
-function whyNotRecorded(reference: string, run: PayrollRun): string {
-	const { answers, results } = run;
-	const result = results.find((row) => row.reference === reference);
-	if (result === undefined) {
-		const problem = problemOfAnswer(
-			reference,
-			answers,
-			itemsOf(() => $('Payments')),
-		);
-		const { outcome, settledBy }: RegisterRow = run.register.byReference.get(reference) ?? {};
-		const isFreed = problem !== '' && outcome === 'notPaid' && settledBy;
-		return isFreed
-			? `${problem}. Meanwhile ${settledBy} recorded it as not paid, so the next list pays it. If it was paid, tell ${settledBy} now`
-			: problem;
-	}
+/** The reason why an answer is not recorded; empty if it is. */
+function whyNotRecorded(result: PaymentRow, run: PayrollRun): string {
 	const { message = '', remedy = '' } = result;
 	const code = codeOf(result, run);
 	if (code === 'settledPaid' || code === 'settledNotPaid') return '';
 	if (code === 'paidBefore')
-		return choiceFor(answers, reference) === choices.notPaid ? whyItStaysPaid(reference, run) : '';
+		return isSaidNotPaid(run.answers, result) ? whyItStaysPaid(result, run) : '';
 	// The steps of the node do not fit here, because the page leads to its form itself.
 	return code === 'notSettled'
 		? `${message}. Ask the partner service again, and answer on a fresh page`
@@ -104,11 +96,6 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		rows.filter(({ reference }) => codes.get(reference) === code);
 	const [paid, notPaid] = [endedAs('settledPaid'), endedAs('settledNotPaid')];
 	const paidBefore = endedAs('paidBefore');
-	const hasOtherTransaction = ({ reference, txHash }: RegisterRow): boolean => {
-		const typed = transactionFor(answers, reference ?? '');
-		return typed !== '' && typed.toLowerCase() !== txHash?.toLowerCase();
-	};
-	const otherTransactions = paidBefore.filter(hasOtherTransaction).map(({ name }) => name);
 	const contradicting = new Set(
 		results.filter((result) => isContradicted(result, run)).map(({ reference }) => reference),
 	);
@@ -116,17 +103,14 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		(row) => hasOutcome('unknown')(row) && contradicting.has(row.reference),
 	);
 	const told = new Set(contradicted.map(({ reference }) => reference));
-	const settled = results.map(({ reference }) => reference ?? '');
-	// Also payments that somebody else settled while the page was open.
-	const asked = new Set([...settled, ...referencesIn(answers)]);
-	const notRecorded = [...asked].flatMap((reference) => {
-		if (told.has(reference)) return [];
-		const why = whyNotRecorded(reference, run).replace(/\.\s*$/, '');
-		const { name = '' }: RegisterRow = register.byReference.get(reference) ?? {};
-		return why === '' ? [] : [`${name} (${reference}): ${why}`];
+	const notRecorded = results.flatMap((result) => {
+		if (told.has(result.reference)) return [];
+		const why = whyNotRecorded(result, run).replace(/\.\s*$/, '');
+		const { name = '' }: RegisterRow = registered(register, result) ?? {};
+		return why === '' ? [] : [`${name} (${result.reference}): ${why}`];
 	});
-	const given = Object.values(answers);
-	const isSaid = given.includes(choices.paid) || given.includes(choices.notPaid);
+	const shown = itemsOf(() => $('Payments'));
+	const isSaid = wasPaid(answers, shown).length + wasNotPaid(answers, shown).length > 0;
 	const [first = {}] = itemsOf(() => $('Pay salaries'));
 	const whyNothing = isSaid ? whyNot(first) : 'Nothing was recorded';
 	const isNothing = paid.length + notPaid.length + contradicted.length + notRecorded.length === 0;
@@ -134,8 +118,6 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		section('Recorded as paid', paid, register),
 		section('Recorded as not paid', notPaid, register),
 		section('Paid before, and it stays paid', paidBefore, register),
-		otherTransactions.length > 0 &&
-			`<h4>The transaction that you gave is not recorded: ${escapeHtml(otherTransactions.join(', '))}</h4>`,
 		contradicted.length > 0 &&
 			`<h4>The answers differ, so it is unknown again: ${namesWithNumbers(contradicted)}. Ask the partner service once more, and answer on a fresh page.</h4>`,
 		notRecorded.length > 0 && `<h4>Not recorded: ${escapeHtml(notRecorded.join('. '))}.</h4>`,
@@ -152,7 +134,8 @@ export function openPageItems(run: PayrollRun) {
 	const now = run.register.rows.map((row) => changed.get(row.reference) ?? row);
 	const unknown = now.filter(hasOutcome('unknown'));
 	const elsewhere = unknown.filter(isOfOtherWorkflow);
-	const toAnswer = unknown.filter((row) => !isOfOtherWorkflow(row) && row.reference);
+	const isOwn = (row: RegisterRow): boolean => !isOfOtherWorkflow(row) && Boolean(row.reference);
+	const [toAnswer, toTakeBack] = [unknown.filter(isOwn), freed(now).filter(isOwn)];
 	const isFirst = $runIndex === 0;
 	const { path } = $('What is open').params.options;
 	const hasList = path === 'etb-file-open'; // The monthly payroll has no list.
@@ -176,7 +159,7 @@ export function openPageItems(run: PayrollRun) {
 	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
 	const recorded = isFirst ? [] : recordedParts(rows, unknown, run);
 	const shown = page(...recorded, ...openParts, openAgain, ...links, ...payments);
-	const fields = isFirst ? [shown, ...toAnswer.flatMap(questionsAbout)] : [shown];
+	const fields = isFirst ? [shown, ...questions(toAnswer, toTakeBack)] : [shown];
 	// The second page has no button: its time runs out, and then nothing is asked any more.
 	const asked = $runIndex < 2 ? [{ asks: true, fields }] : [];
 	return [...asked, ...itemsForWhatNext(changes, run)];

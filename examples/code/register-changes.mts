@@ -9,7 +9,7 @@ import {
 } from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
 import { registered } from './register.mts';
-import { choiceFor, choices, transactionFor } from './settling.mts';
+import { isSaidNotPaid } from './settling.mts';
 
 /** The outcomes that the register stores as another one. */
 const storedOutcomes: Readonly<Record<string, RegisterRow['outcome']>> = {
@@ -20,14 +20,12 @@ const storedOutcome = ({ outcome }: PaymentRow): RegisterRow['outcome'] =>
 	storedOutcomes[outcome ?? ''] ?? outcome;
 
 /** Whether the answer *It was not paid* changed nothing in the node, because somebody had settled it there. */
-export const wasFreedBefore = ({ code, reference }: PaymentRow, { answers }: PayrollRun): boolean =>
-	code === 'ready' && choiceFor(answers, reference ?? '') === choices.notPaid;
+export const wasFreedBefore = (result: PaymentRow, { answers }: PayrollRun): boolean =>
+	result.code === 'ready' && isSaidNotPaid(answers, result);
 
 /** Whether one person said that it was not paid and another one that it was, so the node has it in doubt again. */
-export const isContradicted = (
-	{ code, reference }: PaymentRow,
-	{ isSettling, answers }: PayrollRun,
-) => isSettling && code === 'notSettled' && choiceFor(answers, reference ?? '') === choices.paid;
+export const isContradicted = (result: PaymentRow, { isSettling, answers }: PayrollRun): boolean =>
+	isSettling && result.code === 'notSettled' && !isSaidNotPaid(answers, result);
 
 /** The first reason says more than that it is still unknown. */
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
@@ -99,7 +97,6 @@ function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 		return { row: { ...old, reason: reason || old.reason, updatedAt }, isWritten: false };
 	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = result;
 	const merged = { ...old, ...result };
-	const typed = result.code === 'settledPaid' ? transactionFor(run.answers, reference ?? '') : '';
 	const row: RegisterRow = {
 		...old,
 		reference,
@@ -115,7 +112,7 @@ function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 		userId: result.toUserId ?? old.userId,
 		paidAt: result.paidAt ?? timeOfSending(outcome, known, run),
 		amountEtb: outcome === 'paid' ? amountEtb : undefined,
-		txHash: result.txHash ?? (typed || undefined),
+		txHash: result.txHash,
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy: approverOf(result, old, run),
 		settledBy: settlerOf(result, run),

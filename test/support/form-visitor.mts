@@ -17,9 +17,6 @@ export interface Upload {
 	content: string | Uint8Array;
 }
 
-/** The beginning of a key for the text field below a question. */
-const OF_TRANSACTION = /^tx /;
-
 export class FormVisitor {
 	private readonly cookies = new Map<string, string>();
 	private readonly url: string;
@@ -93,8 +90,8 @@ export class FormVisitor {
 
 	/**
 	 * Sends the form of a page that waits, as the page's script does: each question whose label holds a key of
-	 * `choices` gets the option that begins with its value, the others their first one. A text field below
-	 * such a question is filled in by the key with `tx ` before it.
+	 * `choices` gets the option that begins with its value, the others their first one; a dropdown gets the value,
+	 * or is left empty.
 	 * @param page one that was opened before
 	 */
 	async answer(
@@ -107,19 +104,13 @@ export class FormVisitor {
 		const questions = questionsOn(shown);
 		for (const key of Object.keys(choices))
 			assert.ok(
-				questions.some(({ label }) => label.includes(key.replace(OF_TRANSACTION, ''))),
+				questions.some(({ label }) => label.includes(key)),
 				`no question has ${key}`,
 			);
-		let asked = '';
 		for (const { index, label, options } of questions) {
-			if (options.length > 0) asked = label;
-			const isOf = (key: string): boolean =>
-				options.length > 0
-					? label.includes(key)
-					: OF_TRANSACTION.test(key) && asked.includes(key.replace(OF_TRANSACTION, ''));
-			const said = Object.entries(choices).find(([key]) => isOf(key))?.[1];
-			const chosen = options.find((option) => option.startsWith(said ?? '')) ?? said ?? '';
-			body.set(`field-${index}`, options.length > 0 ? JSON.stringify([chosen]) : (said ?? ''));
+			const said = Object.entries(choices).find(([key]) => label.includes(key))?.[1] ?? '';
+			const chosen = options.find((option) => option.startsWith(said));
+			body.set(`field-${index}`, chosen === undefined ? said : JSON.stringify([chosen]));
 		}
 		const signal = AbortSignal.timeout(ANSWERS_WITHIN);
 		try {
@@ -236,7 +227,7 @@ const unescaped = (html: string): string =>
 		.replaceAll('&quot;', '"')
 		.replaceAll('&amp;', '&');
 
-/** The questions of a form: their place, their label and their options, none of a text field. */
+/** The questions of a form: their place, their label and their options, none of a dropdown. */
 function questionsOn(page: string): Array<{ index: number; label: string; options: string[] }> {
 	const found = /<label class='form-label[^>]*>([^<]*)<\/label>[\s\S]*?id='field-(\d+)'/g;
 	const labels = [...page.matchAll(found)];

@@ -15,7 +15,7 @@ import {
 import { z } from 'zod';
 import { readExample, tablesOf } from '../../demo/examples.mts';
 import type { RegisterRow } from '../../examples/code/payment-row.mts';
-import { problemOfAnswer, wasPaid } from '../../examples/code/settling.mts';
+import { wasNotPaid, wasPaid } from '../../examples/code/settling.mts';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import { latelyDays } from '../../nodes/EtbWallet/list/remarks.ts';
 
@@ -208,12 +208,10 @@ describe('the register after a payroll', () => {
 			mode: 'settle',
 			reference: referenceOf(index + 1),
 		}));
-		const said = codes.flatMap(
-			(_, index): Array<[string, string]> => [
-				[referenceOf(index + 1), [1, 4, 5].includes(index) ? 'It was not paid' : 'It was paid'],
-				[`tx ${referenceOf(index + 1)}`, '0xfull'],
-			],
-		);
+		const said = codes.map((_, index): [string, string] => [
+			referenceOf(index + 1),
+			[1, 4, 5].includes(index) ? 'It was not paid' : 'It was paid',
+		]);
 		const answer = { ...Object.fromEntries(said), user: user('second') };
 		const rows = pageAndRows(
 			'payroll-from-a-file.json',
@@ -227,15 +225,9 @@ describe('the register after a payroll', () => {
 			1,
 		);
 		expect(rows.filter(({ createdAt }) => createdAt === true)).toMatchObject([
-			{
-				id: 1,
-				outcome: 'paid',
-				amountEtb: 1000,
-				txHash: '0xfull',
-				settledBy: 'second@example.com',
-			},
-			{ id: 2, outcome: 'notPaid', amountEtb: undefined, txHash: undefined },
-			{ id: 3, outcome: 'paid', amountEtb: 3000, txHash: undefined, settledBy: undefined },
+			{ id: 1, outcome: 'paid', amountEtb: 1000, settledBy: 'second@example.com' },
+			{ id: 2, outcome: 'notPaid', amountEtb: undefined },
+			{ id: 3, outcome: 'paid', amountEtb: 3000, settledBy: undefined },
 			// An answer that differs from an earlier one.
 			{ id: 4, outcome: 'unknown', settledBy: '', paidAt: '2026-10-25T07:00:00Z' },
 			{ id: 6, outcome: 'notPaid', settledBy: 'second@example.com' },
@@ -270,32 +262,6 @@ describe('an answer about a payment that another page recorded as paid', () => {
 		return JSON.stringify(shown);
 	};
 
-	test('says that its transaction is not recorded', () => {
-		const answered = { [referenceOf(1)]: 'It was paid', [`tx ${referenceOf(1)}`]: '0xfull' };
-		expect(after(answered)).toMatch(
-			/stays paid.*The transaction that you gave is not recorded: Person 1/,
-		);
-	});
-
-	test('says why it is not recorded of one that somebody freed meanwhile', () => {
-		const answered = { [referenceOf(1)]: 'It was paid', [`tx ${referenceOf(1)}`]: '0xcut' };
-		const freed = registered(1, 'notPaid', { workflow: 'S (own)', settledBy: 'first@example.com' });
-		const [shown] = pageAndRows(
-			'payroll-from-a-file.json',
-			{
-				'What is open': [[{}]],
-				Payments: [open],
-				'Payments now': [[freed]],
-				Ask: [[{ ...answered, user: user('second') }]],
-				'Pay salaries': [[{ outcome: 'unknown', code: 'notSettled', mode: 'settle' }]],
-			},
-			1,
-		);
-		expect(JSON.stringify(shown)).toMatch(
-			/Not recorded: Person 1 .*no whole transaction.*first@example.com recorded it as not paid/,
-		);
-	});
-
 	test('says in red that it contradicts, whose answer counts, and what to do', () => {
 		const answered = { [referenceOf(1)]: 'It was not paid' };
 		const settled = registered(1, 'paid', { workflow: 'S (own)', settledBy: 'first@example.com' });
@@ -306,41 +272,45 @@ describe('an answer about a payment that another page recorded as paid', () => {
 	});
 });
 
-describe('an answer of the page What is open', () => {
-	const [own, other] = [`0x${'a1'.repeat(32)}`, `0x${'b2'.repeat(32)}`];
-	const [paid, notPaid] = ['It was paid', 'It was not paid'];
-	const payments: RegisterRow[] = [
-		{ reference: 'r 1', outcome: 'unknown' },
-		{ reference: 'r2', name: 'Sara', txHash: other },
-	];
+describe('the answers of the page What is open', () => {
+	const updatedAt = '2026-10-25T08:00:00.000Z';
+	const rows = (['unknown', 'notPaid', 'notPaid', 'paid'] as const).map(
+		(outcome, index): RegisterRow => ({
+			...{ reference: `r ${index}`, name: 'Sara', outcome, updatedAt },
+			settledBy: index === 2 ? '' : 'first@example.com',
+		}),
+	);
 
-	test.each<[Record<string, string>, RegExp]>([
-		[{ 'r%201': paid }, /^$/],
-		[{ 'r%201': notPaid }, /^$/],
-		[{ 'r%201': 'Not known yet' }, /^$/],
-		[{ 'r%201': paid, 'tx r%201': ` ${own} ` }, /^$/],
-		[{ 'r%201': notPaid, 'tx r%201': own }, /seems to be paid/],
-		[{ 'r%201': 'Not known yet', 'tx r%201': own }, /did not choose/],
-		[{ 'r%201': paid, 'tx r%201': '0xab12…' }, /no whole transaction/],
-		[{ 'r%201': paid, 'tx r%201': other.toUpperCase() }, /transaction of Sara/],
-		[{ 'r%201': paid, 'tx r%201': other.slice(0, 24) }, /transaction of Sara/],
-		[{ 'r%201': paid, 'tx r%201': own.slice(0, 24) }, /shorter than all other/],
-		[{ 'r%201': paid, 'tx r%201': `${own}ab` }, /longer than all other/],
-		[{ 'r%201': paid, 'tx r%201': `"${own}\u200b" ` }, /^$/],
-		[{ 'r%201': paid, 'tx r%201': `${own.slice(0, 60)} ${own.slice(60)}` }, /no whole transaction/],
-		[{ 'r%201': paid, 'tx r%201': own, r3: paid, 'tx r3': own }, /for two payments/],
-	])('%j', (answers, why) => {
-		expect(problemOfAnswer('r 1', answers, payments)).toMatch(why);
-		const isRecorded = wasPaid(answers, payments).includes('r 1');
-		expect(isRecorded).toBe(answers['r%201'] === paid && why.test(''));
+	test('name the unknown payments, and the time at which each was sent', () => {
+		expect(wasPaid({ 'r%200': 'It was paid' }, rows)).toEqual(['r 0']);
+		expect(wasNotPaid({ 'r%200': 'It was paid' }, rows)).toEqual([]);
+		const notPaid = { 'r%200': 'It was not paid', 'r%203': 'It was not paid' };
+		expect(wasNotPaid(notPaid, rows)).toEqual([{ reference: 'r 0', sentAt: updatedAt }]);
+		expect(wasPaid({ 'r%200': 'Not known yet', 'r%203': 'It was paid' }, rows)).toEqual([]);
 	});
 
-	test('with a wrong transaction still contradicts a person who said that it was not paid', () => {
-		const answers = { 'r%201': paid, 'tx r%201': '0xcut' };
-		const freed: RegisterRow = { reference: 'r 1', outcome: 'notPaid', settledBy: 'a@b.et' };
-		expect(wasPaid(answers, payments, [freed])).toEqual(['r 1']);
-		expect(wasPaid(answers, payments, [{ ...freed, settledBy: '' }])).toEqual([]);
-		expect(wasPaid({ 'r%201': notPaid }, payments, [freed])).toEqual([]);
+	test('take back that one was not paid, if a person said so', () => {
+		const takenBack = [0, 1, 2, 3].map((index) => wasPaid({ mistake: `Sara (r ${index})` }, rows));
+		expect(takenBack).toEqual([[], ['r 1'], [], []]);
+	});
+
+	test('are asked of what is unknown and of what a person recorded as not paid', () => {
+		const own = { workflow: 'S (own)' };
+		const payments = [
+			registered(1, 'unknown', own),
+			registered(2, 'notPaid', { ...own, settledBy: 'first@example.com' }),
+			registered(3, 'notPaid', own),
+			registered(4, 'unknown'),
+			registered(5, 'notPaid', { settledBy: 'first@example.com' }),
+		];
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		const [{ fields = [] } = {}] = pageAndRows('payroll-from-a-file.json', runs);
+		const asked = z.array(z.record(z.unknown())).parse(fields).slice(1);
+		const mistake = [{ option: 'Nobody' }, { option: `Person 2 (${referenceOf(2)})` }];
+		expect(asked).toMatchObject([
+			{ fieldName: referenceOf(1) },
+			{ fieldName: 'mistake', fieldOptions: { values: mistake } },
+		]);
 	});
 });
 
