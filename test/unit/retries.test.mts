@@ -74,16 +74,23 @@ test('no attempt begins once the execution was stopped in a pause', async () => 
 	expect(attempts).toBe(1);
 });
 
-test('a refusal of the last attempt does not undo that an earlier one may have been carried out', async () => {
-	const attempts = [cutOff, answer(429, { 'retry-after': '0' }), answer(400)];
-	const attempt = async (): Promise<Attempt> => await Promise.resolve(attempts.shift() ?? notSent);
-	const setting: ServiceRequest = { method: 'PUT', path: '/x' };
-	jest.spyOn(Math, 'random').mockReturnValue(0);
-	const { judgement } = await attemptWithRetries(setting, attempt, () => 60_000);
-	jest.restoreAllMocks();
-	expect(judgement).toMatchObject({ verdict: 'unknown', code: 'unclear' });
-	expect(attempts).toEqual([]);
-});
+test.each([
+	['was refused', answer(400)],
+	['did not reach the service', notSent],
+])(
+	'a last attempt that %s does not undo that an earlier one may have been carried out',
+	async (_, last) => {
+		const attempts = [cutOff, answer(429, { 'retry-after': '0' }), last];
+		const attempt = async (): Promise<Attempt> =>
+			await Promise.resolve(attempts.shift() ?? notSent);
+		const setting: ServiceRequest = { method: 'PUT', path: '/x' };
+		jest.spyOn(Math, 'random').mockReturnValue(0);
+		const { judgement } = await attemptWithRetries(setting, attempt, () => 60_000);
+		jest.restoreAllMocks();
+		expect(judgement).toMatchObject({ verdict: 'unknown', code: 'unclear' });
+		expect(attempts).toEqual([]);
+	},
+);
 
 test('the pauses before all attempts of a call take at most a minute', async () => {
 	jest.useFakeTimers();

@@ -19,6 +19,7 @@ import {
 	TRIGGER,
 	whilePublished,
 	withCredential,
+	signature,
 } from '../../support/events.mts';
 import { eventually, executionsOf, owner, startLab } from '../../support/lab.mts';
 
@@ -221,6 +222,13 @@ void test('When the Workflow Finishes: an event whose execution failed or was cu
 		counter.answer = (name) => (name === 'fails' ? 500 : 200);
 		assert.equal(await send(url, transfer('succeeds')), 200);
 		assert.equal(await send(url, transfer('fails')), 500);
+		const body = transfer('tells nothing');
+		const answer = await fetch(url, {
+			method: 'POST',
+			body,
+			headers: { 'x-webhook-signature': signature(body, lab.sandbox.webhookSecret) },
+		});
+		assert.deepEqual([answer.status, await answer.text()], [200, '']);
 
 		const release = counter.hold();
 		const stopped = send(url, transfer('stopped'));
