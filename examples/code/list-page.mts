@@ -231,7 +231,7 @@ export function listPage(run: ListRun) {
 		noPersons(itemsOf(() => $('Check List')).filter(isNoPerson)),
 		...(asksForApproval ? sections([paidGroup]) : []),
 		asksForApproval &&
-			`<p>When this list is decided, ${formLink('etb-payments', 'Payments of a period')} shows who was paid, and ${formLink('etb-file-open', 'What is open')} who was not or is UNKNOWN: then ${linkTo(period, 'upload the list again')}. If nobody of this list is there, it was declined, or not approved in time. Are you ${nameOf(run.uploadedBy)}? You uploaded this list, and cannot approve it.</p>`,
+			`<p>After the decision, ${formLink('etb-payments', 'Payments of a period')} shows who was paid, and ${formLink('etb-file-open', 'What is open')} who was not. Nobody of this list stands there? It was declined, or nobody approved it in time: ${linkTo(period, 'upload the list again')}.</p><p>${nameOf(run.uploadedBy)} uploaded this list, and cannot approve it.</p>`,
 	);
 }
 

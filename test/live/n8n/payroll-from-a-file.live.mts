@@ -92,8 +92,8 @@ test('shows what will be paid and what not, and pays exactly that after a second
 		'Will not be paid: 1 person',
 		'Marta <b>{{ 6 * 7 }}</b>',
 		'Rows that are no person: 5 Total, 6 Prepared by: Hirut.',
-		'If nobody of this list is there, it was declined, or not approved in time. ',
-		'Are you Workflow Builder (owner@example.com)? You uploaded this list, and cannot approve it.',
+		'Nobody of this list stands there? It was declined, or nobody approved it in time: ',
+		'Workflow Builder (owner@example.com) uploaded this list, and cannot approve it.',
 		`Approve: pay 21,900.50 ETB to 2 people, salary, ${duePeriod()}`,
 	])
 		assert.ok(asked.includes(seen), `${seen} is not on the page:\n${asked}`);
