@@ -1,5 +1,5 @@
 /** A run of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
-import type { Outcome } from '../../nodes/EtbWallet/disbursement/codes.ts';
+import type { Outcome } from '../../nodes/EtbWallet/codes.ts';
 import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import { paidLess } from './paid-less.mts';
 import type { PayrollRun } from './payroll-run.mts';

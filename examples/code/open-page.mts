@@ -1,5 +1,5 @@
 /** The page *What is open*, and after the answers the page of the rows that were recorded. */
-import type { Code } from '../../nodes/EtbWallet/disbursement/codes.ts';
+import type { Code } from '../../nodes/EtbWallet/codes.ts';
 import { hasOutcome, whyNot, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import {
 	byPeriod,

@@ -1,6 +1,7 @@
 /** The rows that the pages show and the register keeps, and questions about one row. Amounts are in ETB. */
-import type { Code, Outcome } from '../../nodes/EtbWallet/disbursement/codes.ts';
+import type { Code, Outcome } from '../../nodes/EtbWallet/codes.ts';
 import type { CheckedRow } from '../../nodes/EtbWallet/list/checkList.ts';
+import { payrollReference } from '../../nodes/EtbWallet/list/payrollReference.ts';
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 
 /** The columns of a data table. n8n gives null for an empty cell. */
@@ -81,7 +82,7 @@ export interface PaymentRow
 
 /** The reference of a row, also of one that *Check List* gives none, because it cannot be paid. */
 export const referenceOf = ({ reference, person, purpose, period }: RegisterRow) =>
-	reference ?? (person && `${purpose}-${period}-${person}`);
+	reference ?? (person && payrollReference(purpose ?? '', period ?? '', person));
 
 type Outcomes = Pick<RegisterRow, 'outcome'>;
 

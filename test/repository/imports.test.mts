@@ -53,7 +53,7 @@ describe('the code of the package', () => {
 	const layers = [
 		/^nodes\/shared\/[^/]+$/,
 		/^nodes\/shared\/(record|service)\//,
-		/^nodes\/EtbWallet\/(operation|parameters)\.ts/,
+		/^nodes\/EtbWallet\/(codes|operation|parameters)\.ts/,
 		/^nodes\/EtbWallet\/(disbursement|list)\//,
 		/^nodes\/EtbWallet\/actions\/\w+\//,
 		/^nodes\/EtbWallet\/actions\/index\.ts/,

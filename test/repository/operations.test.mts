@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { checkListOperation as checkList } from '../../nodes/EtbWallet/actions/disbursement/checkList.operation.ts';
-import { outcomeByCode } from '../../nodes/EtbWallet/disbursement/codes.ts';
+import { outcomeByCode } from '../../nodes/EtbWallet/codes.ts';
 import { columnNames } from '../../nodes/EtbWallet/list/readList.ts';
 import { remarkCodes } from '../../nodes/EtbWallet/list/remarks.ts';
 import { defaultOptions } from '../../nodes/EtbWallet/disbursement/options.ts';

@@ -3,6 +3,7 @@
  * approves is told.
  */
 import fc from 'fast-check';
+import { outcomeByCode } from '../../nodes/EtbWallet/codes.ts';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import type { ListSettings } from '../../nodes/EtbWallet/list/listSettings.ts';
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
@@ -629,18 +630,17 @@ describe('with Known Payments', () => {
 		).toBe(status);
 	});
 
-	test.each([
-		...[
-			'paid',
-			' PAID ',
-			'alreadyPaid',
-			'Already paid',
-			'otherAmount',
-			'paidBefore',
-			'settledPaid',
-		],
-	])('the outcome %p is one of who was paid', (outcome) => {
-		expect(statusOf([paid({ ...thisMonth, outcome })])).toBe('paidBefore');
+	test.each<[outcome: string, status: string]>([
+		...Object.entries(outcomeByCode).map(([code, outcome]): [string, string] => [
+			code,
+			{ paid: 'paidBefore', alreadyPaid: 'paidBefore', unknown: 'unknown' }[String(outcome)] ??
+				'ready',
+		]),
+		[' PAID ', 'paidBefore'],
+		['Already paid', 'paidBefore'],
+		['UNKNOWN', 'unknown'],
+	])('the outcome %p makes a row %p', (outcome, status) => {
+		expect(statusOf([paid({ ...thisMonth, outcome, workflow: 'Other (other)' })])).toBe(status);
 	});
 
 	test('is refused if it is no list', () => {

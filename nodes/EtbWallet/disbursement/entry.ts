@@ -7,7 +7,7 @@ import { amountInEtb } from '../../shared/amount';
 import { isAbove, type Decimal } from '../../shared/decimal';
 import { requiredText, show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
-import { outcomeOf, type Code, type Outcome } from './codes';
+import { outcomeOf, type Code, type Outcome } from '../codes';
 import { keyOf, requiredReference } from './reference';
 
 /** The end of an entry. */

@@ -5,7 +5,7 @@ import { grouped } from '../../shared/grouped';
 import { cut } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
 import { withoutOwnFields } from './ownFields';
-import { fieldCodes, type Outcome } from './codes';
+import { fieldCodes, type Outcome } from '../codes';
 import type { RunOptions } from './options';
 import {
 	isFailed,

@@ -7,7 +7,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
 import { isStopped, triesOf } from '../../shared/n8n';
-import { fieldCodes, recordCodes } from './codes';
+import { fieldCodes, recordCodes } from '../codes';
 import { defaultOptions, type RunOptions } from './options';
 import { isFailed, outcomeOfEntry } from './entry';
 import type { EndedEntry, Payable, Result, Entry } from './entry';

@@ -5,7 +5,7 @@ import { callService } from '../../shared/service/call';
 import type { ServiceRequest } from '../../shared/service/request';
 import { hideSecrets } from '../../shared/service/secrets';
 import { messageOf } from '../../shared/unknownValues';
-import { outcomeOf } from './codes';
+import { outcomeOf } from '../codes';
 import type { RunOptions } from './options';
 import { outcomeOfEntry, type Payable, type Payment, type Result } from './entry';
 import type { PaymentRecord, PaymentState } from './paymentRecord';

@@ -12,7 +12,7 @@ import {
 	triesOf,
 } from '../../shared/n8n';
 import { messageOf, property } from '../../shared/unknownValues';
-import { outcomeOf, type Code } from './codes';
+import { outcomeOf, type Code } from '../codes';
 import type { RunOptions } from './options';
 import { inFlightMinutes, PaymentRecord, type Statement, type Settled } from './paymentRecord';
 import { keyOf, requiredReference } from './reference';

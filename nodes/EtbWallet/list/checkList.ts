@@ -8,7 +8,8 @@ import { textOf } from './spreadsheet';
 import { remarkFinder } from './compare';
 import { othersFinder } from './othersFinder';
 import { readList, type Column, type HeadingOf } from './readList';
-import { historyFinder, paymentsIn, peopleIn, referenceOf } from './history';
+import { historyFinder, paymentsIn, peopleIn } from './history';
+import { payrollReference } from './payrollReference';
 import type { History, Known, RegisteredPayment } from './history';
 import { remark, type Remark } from './remarks';
 import { readRow, type Person, type ReadRow } from './rows';
@@ -196,7 +197,7 @@ const paymentFieldsOf = (
 	{ purpose, period }: ListSettings,
 ) => ({
 	amountEtb,
-	reference: referenceOf(purpose, period, key),
+	reference: payrollReference(purpose, period, key),
 	...(listedEtb !== undefined && { listedEtb }),
 });
 

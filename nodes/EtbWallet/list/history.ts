@@ -2,7 +2,9 @@
 import { grouped } from '../../shared/grouped';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { comparableText } from '../../shared/comparableText';
+import { outcomeByCode, type Outcome } from '../codes';
 import { employeeKey } from './employeeNumber';
+import { partsOfReference, payrollReference } from './payrollReference';
 import { periodIn, type Period } from './period';
 import { fieldIn } from './spreadsheet';
 import { isObject, property } from '../../shared/unknownValues';
@@ -63,10 +65,6 @@ const noHistory: History = {
 /** The amount in ETB, if the row has one. */
 const amountIn = (row: unknown) => ({ amountEtb: Number(fieldIn(row, 'amountEtb')) || undefined });
 
-/** @param key the employee number in the form that is compared */
-export const referenceOf = (purpose: string, period: Period, key: string): string =>
-	`${purpose}-${period}-${key}`;
-
 /**
  * Reads the table of people. A row without an employee number is left out, such as that of an empty table.
  * @param given rows with `employee`, `name`, `userId` and perhaps others, or n8n's items of them
@@ -86,15 +84,13 @@ export const peopleIn = (given: unknown, now: Date): Person[] =>
  * @throws {InvalidValueError} if it is no list
  */
 export function paymentsIn(given: unknown, listPurpose: string): RegisteredPayment[] {
-	const prefix = comparableText(`${listPurpose}-`);
 	return rowsIn(given, 'Known Payments', 'Payments', 'reference').map((row) => {
 		const reference = comparableText(fieldIn(row, 'reference'));
-		const rest = reference.startsWith(prefix) ? reference.slice(prefix.length) : '';
-		const [, month = '', number = ''] = /^(\d{4}-\d\d)-(.+)$/.exec(rest) ?? [];
-		const purpose = fieldIn(row, 'purpose') || (month && listPurpose);
+		const parts = partsOfReference(reference, listPurpose);
+		const purpose = fieldIn(row, 'purpose') || (parts ? listPurpose : '');
 		const written = fieldIn(row, 'period');
-		const period = periodIn(comparableText(written || month)) ?? written;
-		const key = employeeKey(fieldIn(row, 'person') || number);
+		const period = periodIn(comparableText(written || (parts?.period ?? ''))) ?? written;
+		const key = employeeKey(fieldIn(row, 'person') || (parts?.number ?? ''));
 		return {
 			...personIn(row),
 			...amountIn(row),
@@ -103,7 +99,7 @@ export function paymentsIn(given: unknown, listPurpose: string): RegisteredPayme
 			purpose,
 			period,
 			reference,
-			ownReference: comparableText(referenceOf(purpose, period, key)),
+			ownReference: comparableText(payrollReference(purpose, period, key)),
 			outcome: comparableText(fieldIn(row, 'outcome')),
 			paidAt: fieldIn(row, 'paidAt') || fieldIn(row, 'createdAt'),
 			txHash: fieldIn(row, 'txHash'),
@@ -112,10 +108,16 @@ export function paymentsIn(given: unknown, listPurpose: string): RegisteredPayme
 	});
 }
 
-/** The outcomes and codes of the register that count as paid, in the form that is compared. */
-const paidOutcomes = new Set(['paid', 'alreadypaid', 'paidbefore', 'settledpaid', 'otheramount']);
-export const isPaid = ({ outcome }: RegisteredPayment): boolean => paidOutcomes.has(outcome);
-const isUnknown = ({ outcome }: RegisteredPayment): boolean => outcome === 'unknown';
+/** Makes the check for an outcome, or a code of it, in the form that is compared. */
+function outcomeCheck(...wanted: Outcome[]): (payment: RegisteredPayment) => boolean {
+	const codes = Object.entries(outcomeByCode).filter(([, outcome]) => wanted.includes(outcome));
+	const texts = [...wanted, ...codes.map(([code]) => code)];
+	const comparable = new Set(texts.map(comparableText));
+	return ({ outcome }) => comparable.has(outcome);
+}
+
+export const isPaid = outcomeCheck('paid', 'alreadyPaid');
+const isUnknown = outcomeCheck('unknown');
 
 /** Sorts by period, and in a period by time. */
 function byPeriod(one: RegisteredPayment, other: RegisteredPayment): number {
@@ -148,7 +150,7 @@ export function historyFinder(
 
 	return (key) => {
 		if (key === '') return noHistory;
-		const reference = comparableText(referenceOf(purpose, period, key));
+		const reference = comparableText(payrollReference(purpose, period, key));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
 		const paid = rows.find(isPaid);
 		const unknownRows = rows.filter((each) => !paid && isUnknown(each));

@@ -42,7 +42,7 @@ import type {
 import { z } from 'zod';
 import { credentialFor as credentialOf } from '../../../demo/examples.mts';
 import type { Sandbox } from '../../../sandbox/sandbox.mts';
-import { outcomeByCode } from '../../../nodes/EtbWallet/disbursement/codes.ts';
+import { outcomeByCode } from '../../../nodes/EtbWallet/codes.ts';
 import { actionSchemaFile, checkOutput, triggerSchemaFile } from './schema-files.mts';
 import { requireFreshBuild } from '../fresh-build.mts';
 import { MemoryDeduplicator } from './deduplicator.mts';

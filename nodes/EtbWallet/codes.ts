@@ -1,5 +1,5 @@
 /** The codes that an item can carry: the reasons why a payment ended as it did, and the outcome of each. */
-import type { FailureCode } from '../../shared/service/judge';
+import type { FailureCode } from '../shared/service/judge';
 
 /** `unknown`: the payment may have been made. `ready`: a run with Mode on Pay would send it. */
 export type Outcome = 'paid' | 'alreadyPaid' | 'ready' | 'notPaid' | 'unknown';
