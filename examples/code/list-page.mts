@@ -1,5 +1,5 @@
 /** The page of a list: the one that asks for approval, and the one at the end. */
-import { doubtsAbout } from './list-doubts.mts';
+import { warningsAbout } from './list-warnings.mts';
 import { isCorrection, type ListRun } from './list-run.mts';
 import {
 	columnsNotRead,
@@ -106,13 +106,13 @@ function tooLittlePart(run: ListRun, isEarlier: boolean): Part {
 /** The parts on top of the page that asks for approval. */
 function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[]): Part[] {
 	const { ready, unknown, notPaid, purpose, period } = run;
-	const doubts = doubtsAbout(run);
+	const warnings = warningsAbout(run);
 	return [
 		run.isSelfApproved &&
 			'<h4>Who uploaded this list tried to approve it. Somebody else has to.</h4>',
-		...doubts.map(({ isLarge, text }) => isLarge && `<h2><em>${text}</em></h2>`),
+		...warnings.map(({ isLarge, text }) => isLarge && `<h2><em>${text}</em></h2>`),
 		`<h2>${formatSum(ready)} ETB for ${peopleText(ready)}: ${escapeHtml(inWords(purpose))}, ${escapeHtml(period)}</h2>`,
-		...doubts.map(({ isLarge, text }) => !isLarge && `<h4>${text}</h4>`),
+		...warnings.map(({ isLarge, text }) => !isLarge && `<h4>${text}</h4>`),
 		unknown.length > 0 && `<h4>${heading('UNKNOWN, see below', unknown)}</h4>`,
 		notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 		absent.length > 0 && `<h4>Not in this list, see below: ${peopleText(absent)}</h4>`,
@@ -126,8 +126,8 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 
 /** The parts on top of the page at the end. */
 function resultParts(run: ListRun, headings: string[], uploadAgain: string): Part[] {
-	const { answers, decision, isPaying, notPaid, period, purpose, ready, register, changes } = run;
-	const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(answers.user)}`;
+	const { submitted, decision, isPaying, notPaid, period, purpose, ready, register, changes } = run;
+	const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(submitted.user)}`;
 	const unasked = ready.length > 0 ? 'not approved in time' : 'nothing to approve';
 	const stillUnpaid = decision === 'declined' ? [] : [...notPaid, ...ready];
 	// The rows of the period that another list left.

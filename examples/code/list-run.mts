@@ -38,13 +38,13 @@ export interface ListRun extends PayrollRun {
 export function listRun(run: PayrollRun): ListRun {
 	const [upload] = itemsOf(() => $('Upload a list'));
 	const [checked] = itemsOf(() => $('Check List'));
-	const { answers, register, results, sent } = run;
+	const { submitted, register, results, sent } = run;
 	const ended = (outcome: Outcome) => results.filter(hasOutcome(outcome));
 	const [first = {}] = results;
 	const period = first.period ?? upload?.period ?? '';
-	const isApproved = answers.decision?.startsWith('Approve') === true;
-	const isDeclined = answers.decision?.startsWith('Decline') === true;
-	const isSelfApproved = isApproved && answers.user?.id === upload?.user?.id;
+	const isApproved = submitted.decision?.startsWith('Approve') === true;
+	const isDeclined = submitted.decision?.startsWith('Decline') === true;
+	const isSelfApproved = isApproved && submitted.user?.id === upload?.user?.id;
 	const ready = ended('ready');
 	const isPaying = sent.size > 0;
 	return {

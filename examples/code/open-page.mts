@@ -1,4 +1,4 @@
-/** The page *What is open*, and after the answers the page of the rows that were recorded. */
+/** The page *What is open*, and after the statements the page of the rows that were recorded. */
 import type { Code } from '../../nodes/EtbWallet/codes.ts';
 import { hasOutcome, whyNot, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import {
@@ -40,7 +40,7 @@ import {
 } from './text.mts';
 import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
 
-/** The fields of the page: one for each payment that is unknown, and one to take an answer back. */
+/** The fields of the page: one for each payment that is unknown, and one to take a statement back. */
 function questions(unknown: RegisterRow[], toTakeBack: RegisterRow[]) {
 	const fields = unknown.map((row) => {
 		const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${row.reference})`;
@@ -71,26 +71,26 @@ function whyItStaysPaid(result: PaymentRow, { register }: PayrollRun): string {
 	return `You said that it was not paid, but ${how}. If the service says again that it was not paid, pay the amount with Pay salaries from a file, as a correction`;
 }
 
-/** The code of a result. An answer that changed nothing, because it was given before, is recorded too. */
+/** The code of a result. A statement that changed nothing, because it was given before, is recorded too. */
 const codeOf = (result: PaymentRow, run: PayrollRun): Code | undefined =>
 	wasFreedBefore(result, run) ? 'settledNotPaid' : result.code;
 
-/** The reason why an answer is not recorded; empty if it is. */
+/** The reason why a statement is not recorded; empty if it is. */
 function whyNotRecorded(result: PaymentRow, run: PayrollRun): string {
 	const { message = '', remedy = '' } = result;
 	const code = codeOf(result, run);
 	if (code === 'settledPaid' || code === 'settledNotPaid') return '';
 	if (code === 'paidBefore')
-		return isSaidNotPaid(run.answers, result) ? whyItStaysPaid(result, run) : '';
+		return isSaidNotPaid(run.submitted, result) ? whyItStaysPaid(result, run) : '';
 	// The steps of the node do not fit here, because the page leads to its form itself.
 	return code === 'notSettled'
 		? `${message}. Ask the partner service again, and answer on a fresh page`
 		: `${message}. ${remedy}`;
 }
 
-/** The parts about the answers: the payments that were recorded, and the reasons why others were not. */
+/** The parts about the statements: the payments that were recorded, and the reasons why others were not. */
 function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): Part[] {
-	const { answers, register, results } = run;
+	const { submitted, register, results } = run;
 	const codes = new Map(results.map((result) => [result.reference, codeOf(result, run)]));
 	const endedAs = (code: Code): RegisterRow[] =>
 		rows.filter(({ reference }) => codes.get(reference) === code);
@@ -110,7 +110,7 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		return why === '' ? [] : [`${name} (${result.reference}): ${why}`];
 	});
 	const shown = itemsOf(() => $('Payments'));
-	const isSaid = wasPaid(answers, shown).length + wasNotPaid(answers, shown).length > 0;
+	const isSaid = wasPaid(submitted, shown).length + wasNotPaid(submitted, shown).length > 0;
 	const [first = {}] = itemsOf(() => $('Pay salaries'));
 	const whyNothing = isSaid ? whyNot(first) : 'Nothing was recorded';
 	const isNothing = paid.length + notPaid.length + contradicted.length + notRecorded.length === 0;

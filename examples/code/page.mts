@@ -58,7 +58,7 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	].flatMap((line) => line || []);
 }
 
-/** The words for an answer that a person gave; empty if nobody did. */
+/** The words for a statement that a person gave; empty if nobody did. */
 function settlingOf({ outcome }: PaymentRow, settled: RegisterRow): string {
 	if (!settled.settledBy) return '';
 	const wasSentAgain =

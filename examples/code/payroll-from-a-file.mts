@@ -3,7 +3,7 @@
  * open*. After the item with the page come the rows for the register, the people who are left, and the rows of the file.
  */
 import { fileRow } from './file-row.mts';
-import { doubtsAbout } from './list-doubts.mts';
+import { warningsAbout } from './list-warnings.mts';
 import { failedListPage, listPage, changesToWrite } from './list-page.mts';
 import { listRun } from './list-run.mts';
 import { openPageItems } from './open-page.mts';
@@ -22,8 +22,8 @@ function itemsOfList(payrollRun: PayrollRun): object[] {
 	const approve = `Approve: pay ${formatSum(ready)} ETB${isOnTop ? ' on top' : ''} to ${peopleText(ready)}, ${inWords(purpose)}, ${period}`;
 	const decline = 'Decline: pay nobody';
 	// The first choice is the easy one.
-	const isDoubtful = doubtsAbout(run).some(({ isLarge }) => isLarge);
-	const decisions = isDoubtful ? [decline, approve] : [approve, decline];
+	const hasLargeWarning = warningsAbout(run).some(({ isLarge }) => isLarge);
+	const decisions = hasLargeWarning ? [decline, approve] : [approve, decline];
 	const fields = [shown, radio('decision', 'Your decision', decisions)];
 	const written = changesToWrite(run);
 	const inFile: RegisterRow[] = written.map(({ row }) => row);

@@ -1,4 +1,4 @@
-/** A run of a payroll: the results of its list, or of the answers on its page *What is open*. */
+/** A run of a payroll: the results of its list, or of the statements on its page *What is open*. */
 import {
 	hasOutcome,
 	isNoPerson,
@@ -8,12 +8,12 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { readRegister, registered, registerOf, type Register } from './register.mts';
-import { itemsOf, type Answers, type CheckedItem } from './workflow.mts';
+import { itemsOf, type Submitted, type CheckedItem } from './workflow.mts';
 
 export interface PayrollRun {
 	isSettling: boolean;
-	/** The last answers of the form *Ask*. */
-	answers: Answers;
+	/** The form *Ask* as it was sent last. */
+	submitted: Submitted;
 	register: Register;
 	/** The end of each row of the list, or of each reference that was settled. */
 	results: PaymentRow[];
@@ -33,7 +33,7 @@ export function readRun(): PayrollRun | undefined {
 		isSettling,
 		register,
 		sent,
-		answers: itemsOf(() => $('Ask')).at(-1) ?? {},
+		submitted: itemsOf(() => $('Ask')).at(-1) ?? {},
 		results: isSettling ? settled : resultsOfList(register, sent),
 	};
 }

@@ -19,13 +19,15 @@ const storedOutcomes: Readonly<Record<string, RegisterRow['outcome']>> = {
 const storedOutcome = ({ outcome }: PaymentRow): RegisterRow['outcome'] =>
 	storedOutcomes[outcome ?? ''] ?? outcome;
 
-/** Whether the answer *It was not paid* changed nothing in the node, because somebody had settled it there. */
-export const wasFreedBefore = (result: PaymentRow, { answers }: PayrollRun): boolean =>
-	result.code === 'ready' && isSaidNotPaid(answers, result);
+/** Whether the statement *It was not paid* changed nothing in the node, because somebody had settled it there. */
+export const wasFreedBefore = (result: PaymentRow, { submitted }: PayrollRun): boolean =>
+	result.code === 'ready' && isSaidNotPaid(submitted, result);
 
 /** Whether one person said that it was not paid and another one that it was, so the node has it in doubt again. */
-export const isContradicted = (result: PaymentRow, { isSettling, answers }: PayrollRun): boolean =>
-	isSettling && result.code === 'notSettled' && !isSaidNotPaid(answers, result);
+export const isContradicted = (
+	result: PaymentRow,
+	{ isSettling, submitted }: PayrollRun,
+): boolean => isSettling && result.code === 'notSettled' && !isSaidNotPaid(submitted, result);
 
 /** The first reason says more than that it is still unknown. */
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
@@ -35,7 +37,7 @@ function reasonOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterR
 	// A problem names the workflow that left it unknown.
 	if (keepsReason(row, old)) return row.problem || old.reason;
 	if (isContradicted(row, run))
-		return `${old.settledBy || 'Somebody'} recorded it as not paid, and ${run.answers.user?.email} as paid. Ask the partner service once more`;
+		return `${old.settledBy || 'Somebody'} recorded it as not paid, and ${run.submitted.user?.email} as paid. Ask the partner service once more`;
 	if (storedOutcome(row) !== 'paid') return whyNot(row);
 	const changes = (row.remarks ?? []).filter(({ code }) => code.startsWith('changed'));
 	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';
@@ -44,7 +46,7 @@ function reasonOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterR
 }
 
 /**
- * A list takes back neither that somebody was paid, nor that it is unknown. An answer that was refused changes
+ * A list takes back neither that somebody was paid, nor that it is unknown. A statement that was refused changes
  * nothing.
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
@@ -57,18 +59,18 @@ function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolea
 
 function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterRow['approvedBy'] {
 	if (run.isSettling || hasOutcome('alreadyPaid')(row)) return old.approvedBy;
-	return run.sent.has(row.line) ? run.answers.user?.email : '';
+	return run.sent.has(row.line) ? run.submitted.user?.email : '';
 }
 
 /** The value for `settledBy`: undefined keeps the name of somebody else, and empty removes it. */
 function settlerOf(row: PaymentRow, run: PayrollRun): string | undefined {
 	if (row.code === 'paidBefore') return undefined;
-	return run.isSettling && !isContradicted(row, run) ? run.answers.user?.email : '';
+	return run.isSettling && !isContradicted(row, run) ? run.submitted.user?.email : '';
 }
 
 /**
  * The time for `paidAt` of a payment whose time nobody knows: that at which it was sent. It stays the same over all
- * answers.
+ * statements.
  */
 function timeOfSending(
 	outcome: RegisterRow['outcome'],

@@ -1,9 +1,9 @@
 /**
- * The answers of the page *What is open*. `npm run examples` also writes `wasPaid` and `wasNotPaid` into the nodes
+ * The statements of the page *What is open*. `npm run examples` also writes `wasPaid` and `wasNotPaid` into the nodes
  * that settle, so this file imports nothing but types.
  */
 import type { RegisterRow } from './payment-row.mts';
-import type { Answers } from './workflow.mts';
+import type { Submitted } from './workflow.mts';
 
 /** The choices for a payment that is unknown. */
 export const choices = {
@@ -15,9 +15,9 @@ export const choices = {
 /** The name of the field of a payment. A reference can have signs that a name cannot have. */
 export const fieldOf = (reference: string): string => encodeURIComponent(reference);
 
-/** Whether the answer about a payment is *It was not paid*. */
-export const isSaidNotPaid = (answers: Answers, { reference }: RegisterRow): boolean =>
-	answers[fieldOf(reference ?? '')] === choices.notPaid;
+/** Whether the statement about a payment is *It was not paid*. */
+export const isSaidNotPaid = (submitted: Submitted, { reference }: RegisterRow): boolean =>
+	submitted[fieldOf(reference ?? '')] === choices.notPaid;
 
 /** The field for a payment that somebody recorded as not paid by mistake, and its choice for a payment. */
 export const mistakeField = 'mistake';
@@ -29,13 +29,13 @@ export const freed = (payments: RegisterRow[]): RegisterRow[] =>
 	payments.filter(({ outcome, settledBy }) => outcome === 'notPaid' && settledBy);
 
 /**
- * The unknown payments with an answer. The register can have several rows of a reference: any of them names the
+ * The unknown payments with a statement. The register can have several rows of a reference: any of them names the
  * payment that the page showed as unknown. An expression has no `keys()`: n8n replaces it by a function of its own.
  */
-const answeredWith = (choice: string, answers: Answers, payments: RegisterRow[]) => {
+const statedAs = (choice: string, submitted: Submitted, payments: RegisterRow[]) => {
 	const unknown = payments.filter(({ outcome }) => outcome === 'unknown');
 	const byReference = new Map(unknown.map((row) => [row.reference ?? '', row]));
-	return [...byReference].filter(([reference]) => answers[fieldOf(reference)] === choice);
+	return [...byReference].filter(([reference]) => submitted[fieldOf(reference)] === choice);
 };
 
 /**
@@ -43,16 +43,16 @@ const answeredWith = (choice: string, answers: Answers, payments: RegisterRow[])
  * paid before.
  * @param payments the register as the page showed it
  */
-export const wasPaid = (answers: Answers, payments: RegisterRow[]): string[] => [
-	...answeredWith(choices.paid, answers, payments).map(([reference]) => reference),
+export const wasPaid = (submitted: Submitted, payments: RegisterRow[]): string[] => [
+	...statedAs(choices.paid, submitted, payments).map(([reference]) => reference),
 	...freed(payments)
-		.filter((row) => answers[mistakeField] === mistakeChoice(row))
+		.filter((row) => submitted[mistakeField] === mistakeChoice(row))
 		.map(({ reference }) => reference ?? ''),
 ];
 
 /** The field *Was Not Paid* of the node that settles: each payment with the time at which it was sent. */
-export const wasNotPaid = (answers: Answers, payments: RegisterRow[]) =>
-	answeredWith(choices.notPaid, answers, payments).map(([reference, { updatedAt }]) => ({
+export const wasNotPaid = (submitted: Submitted, payments: RegisterRow[]) =>
+	statedAs(choices.notPaid, submitted, payments).map(([reference, { updatedAt }]) => ({
 		reference,
 		sentAt: updatedAt && new Date(updatedAt).toISOString(),
 	}));

@@ -10,8 +10,8 @@ export interface User {
 	email: string;
 }
 
-/** The answers of the form *Ask*: its fields by name, and the person who filled it in. */
-export interface Answers {
+/** The form *Ask* as a person sent it: its fields by name, and the person. */
+export interface Submitted {
 	user?: User;
 	decision?: string;
 	[field: string]: unknown;
@@ -32,7 +32,7 @@ interface ItemsByNode {
 	'Upload a list': Upload;
 	'Check List': CheckedItem;
 	'Pay salaries': PaymentRow;
-	Ask: Answers;
+	Ask: Submitted;
 	'What is open': object;
 	'Set up people': { payroll: string };
 	'Which period?': { user?: User; period: string };

@@ -48,7 +48,7 @@ export const recordCodes: ReadonlySet<Code> = new Set<Code>([
 
 /**
  * Codes of an item whose own fields stop it before anything is sent. `aboveMaximum` is also given to every item
- * when the whole run is above its limit (`reportRefusal`).
+ * when the whole run is above its limit (`reportHalt`).
  */
 export const fieldCodes: ReadonlySet<Code> = new Set<Code>([
 	'invalid',

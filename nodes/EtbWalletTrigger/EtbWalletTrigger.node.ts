@@ -18,11 +18,11 @@ import {
 	triggerKey,
 	withoutEventKey,
 } from './n8nTrigger';
-import { recordIfNew } from './duplicates';
+import { shouldHandle } from './duplicates';
 import { allEvents, eventOptions } from './event';
 import { acceptEvents, receive } from './receive';
 import { listen, resume, stopListening } from './publishing';
-import { settingsOf } from './settings';
+import { readSettings } from './settings';
 
 /** Starts a workflow for each verified event of the partner service. */
 export class EtbWalletTrigger implements INodeType {
@@ -149,12 +149,12 @@ export class EtbWalletTrigger implements INodeType {
 
 	/** Outputs the event that started the execution, unless it was handled before. */
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const { answersWhenFinished } = settingsOf(this.getNode().parameters);
+		const { answersWhenFinished } = readSettings(this.getNode().parameters);
 		const newItems: INodeExecutionData[] = [];
 		for (const received of this.getInputData()) {
 			const { key, item } = withoutEventKey(received);
 			const isNew =
-				key === undefined || (await recordIfNew(this, received, key, answersWhenFinished));
+				key === undefined || (await shouldHandle(this, received, key, answersWhenFinished));
 			if (isNew) newItems.push(item);
 		}
 		if (this.getMode() === 'manual') {

@@ -1,6 +1,6 @@
 /** Finds out whether an event was handled before, from the memory of this process and from n8n's record. */
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
-import { inTurn } from '../shared/inTurn';
+import { runExclusive } from '../shared/runExclusive';
 import { triggerKey, whenEnded } from './n8nTrigger';
 import { marksOf, withTimeout } from '../shared/record/marks';
 import { withRecordLock } from '../shared/record/lock';
@@ -65,7 +65,7 @@ const outputItems = new WeakSet<object>();
  * @param item the item that carries the event
  * @returns whether this execution has to handle the event
  */
-export async function recordIfNew(
+export async function shouldHandle(
 	context: IExecuteFunctions,
 	item: object,
 	key: string,
@@ -151,7 +151,7 @@ async function updateMarks(
 			failure = asError(error);
 		}
 	};
-	await inTurn(`events ${triggerKey(context)}`, async () => {
+	await runExclusive(`events ${triggerKey(context)}`, async () => {
 		// The lock may also fail after the call. Then `found` has the result of the call.
 		if (isShared) await withRecordLock(context, call).catch(() => undefined);
 		for (const pauseMs of pausesMs) {

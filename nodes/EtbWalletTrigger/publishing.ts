@@ -14,21 +14,16 @@
  */
 import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';
-import {
-	refuseUnusableSecrets,
-	credentialType,
-	loadAccount,
-	type Account,
-} from '../shared/account';
-import { inTurn } from '../shared/inTurn';
+import { assertUsableSecrets, credentialType, loadAccount, type Account } from '../shared/account';
+import { runExclusive } from '../shared/runExclusive';
 import { operationError } from '../shared/n8n';
 import { isStarting, listeningError, projectOf, triggerKey } from './n8nTrigger';
 import { callService } from '../shared/service/call';
-import { failureError, invalidValueError } from '../shared/service/failure';
+import { nodeErrorOfFailure, nodeErrorOf } from '../shared/service/failure';
 import { setWebhookRequest } from '../shared/service/request';
 import { asError } from '../shared/unknownValues';
-import { requiredWebhookUrl } from '../shared/url';
-import { settingsOf } from './settings';
+import { readWebhookUrl } from '../shared/url';
+import { readSettings } from './settings';
 
 /**
  * The time limit of a call with all its attempts, and of one attempt, in ms. n8n (2.40 and newer) publishes a
@@ -51,29 +46,32 @@ interface Listener {
 }
 
 /**
- * The static data of a trigger, which n8n stores with the workflow. `account` has one of three values. When a
- * person publishes, `publicationPending` first replaces any value. Tests ignore it.
+ * The static data of a trigger, which n8n stores with the workflow, in one of three states. When a person
+ * publishes, it becomes *pending* first. Tests ignore it.
  *
- * | `account` | meaning | `resume` at a start of n8n | `listen` at a start, if `resume` gives false |
+ * | state | meaning | `resume` at a start of n8n | `listen` at a start, if `resume` gives false |
  * | --- | --- | --- | --- |
- * | a key | the service accepted a URL for this account | holder, if key and URL are unchanged | sets the URL |
- * | `publicationPending` | no URL accepted since a person published | false | refuses, without a call |
- * | `nothingStored` | never published, or unpublished | false | sets the URL, and stores nothing |
+ * | *accepted*: `accountKey`, `url` | the service accepted the URL for this account | holder, if both are unchanged | sets the URL |
+ * | *pending*: `isPending` | no URL accepted since a person published | false | refuses, without a call |
+ * | empty | never published, or unpublished | false | sets the URL, and stores nothing |
  *
- * - `listen` stores the key when the service accepts the URL.
- * - `listen` stores `publicationPending` while another trigger holds the account, unless the key of this
- *   account is stored.
- * - `stopListening` stores `nothingStored` if the trigger is the holder with this URL.
+ * - `listen` makes it *accepted* when the service accepts the URL.
+ * - `listen` makes it *pending* while another trigger holds the account, unless the key of this account is
+ *   stored.
+ * - `stopListening` makes it empty if the trigger is the holder with this URL.
  */
 interface StoredData {
 	/** The URL that the service accepted for this trigger. */
 	url?: string;
-	account?: string | typeof publicationPending | typeof nothingStored;
+	/** The account, by `accountKeyOf`. */
+	accountKey?: string;
+	isPending?: true;
 }
 
-// n8n stores static data as JSON, which keeps `null`, and drops a key with `undefined`.
-const publicationPending = null;
-const nothingStored = undefined;
+function setPending(stored: StoredData): void {
+	delete stored.accountKey;
+	stored.isPending = true;
+}
 
 const storedData = (context: IHookFunctions): StoredData => context.getWorkflowStaticData('node');
 
@@ -107,7 +105,7 @@ function listenerOf(context: IHookFunctions, accountKey: string): Listener {
 	};
 }
 
-/** The webhook URL of this trigger, written as `requiredWebhookUrl` writes it, so that the two can be compared. */
+/** The webhook URL of this trigger, written as `readWebhookUrl` writes it, so that the two can be compared. */
 function ownUrl(context: IHookFunctions): string {
 	const url = context.getNodeWebhookUrl('default') ?? '';
 	return URL.canParse(url) ? new URL(url).href : url;
@@ -130,8 +128,8 @@ const rivalsOf = (listener: Listener): Listener[] =>
  */
 export async function resume(context: IHookFunctions): Promise<boolean> {
 	if (!isStarting(context)) return false;
-	const { url, account: storedKey } = storedData(context);
-	if (typeof storedKey !== 'string') return false;
+	const { url, accountKey: storedKey } = storedData(context);
+	if (storedKey === undefined) return false;
 	// If the credential was deleted, the trigger listens and refuses events until there is a credential
 	// again.
 	const presentKey = await loadAccount(context).then(accountKeyOf, () => storedKey);
@@ -162,24 +160,20 @@ export async function listen(context: IHookFunctions): Promise<void> {
 	try {
 		const isTest = context.getMode() === 'manual';
 		// If publishing fails, it stays pending until a person publishes again, even if n8n starts anew.
-		if (!isTest && !isStarting(context)) storedData(context).account = publicationPending;
+		if (!isTest && !isStarting(context)) setPending(storedData(context));
 		const account = await loadAccount(context);
 		const listener = listenerOf(context, accountKeyOf(account));
-		refuseUnusableSettings(context, account, listener);
+		assertUsableSettings(context, account, listener);
 		if (isTest) await setUrl(context, account, listener);
 		else await publish(context, account, listener);
 	} catch (error) {
 		const node = context.getNode();
-		throw listeningError(node, invalidValueError(node, error));
+		throw listeningError(node, nodeErrorOf(node, error));
 	}
 }
 
 /** @throws {NodeOperationError | InvalidValueError} for a setting that has to be corrected first */
-function refuseUnusableSettings(
-	context: IHookFunctions,
-	account: Account,
-	listener: Listener,
-): void {
+function assertUsableSettings(context: IHookFunctions, account: Account, listener: Listener): void {
 	if (account.webhookSecret === '') {
 		throw operationError(
 			context.getNode(),
@@ -187,9 +181,9 @@ function refuseUnusableSettings(
 			'Enter the Webhook Secret in the ETB Wallet API credential. Without it nobody could tell real events from forged ones.',
 		);
 	}
-	refuseUnusableSecrets(account);
-	settingsOf(context.getNode().parameters);
-	requiredWebhookUrl(
+	assertUsableSecrets(account);
+	readSettings(context.getNode().parameters);
+	readWebhookUrl(
 		listener.url,
 		account,
 		'The webhook URL of this n8n',
@@ -206,10 +200,10 @@ async function publish(
 	const [rival] = rivalsOf(listener);
 	if (rival !== undefined) {
 		// A trigger that held the account before, and only failed to start, keeps the stored key.
-		if (stored.account !== listener.accountKey) stored.account = publicationPending;
+		if (stored.accountKey !== listener.accountKey) setPending(stored);
 		throw alreadyHeld(context, listener, rival);
 	}
-	if (isStarting(context) && stored.account === publicationPending) {
+	if (isStarting(context) && stored.isPending) {
 		throw operationError(
 			context.getNode(),
 			'Publish this workflow again: it did not get the events of the account when it was published',
@@ -225,9 +219,10 @@ async function publish(
 		throw failure;
 	}
 	// A trigger that stored nothing holds the account only until n8n starts the trigger that stored it.
-	if (stored.account === nothingStored) return;
+	if (stored.accountKey === undefined && !stored.isPending) return;
+	delete stored.isPending;
 	stored.url = listener.url;
-	stored.account = listener.accountKey;
+	stored.accountKey = listener.accountKey;
 }
 
 /**
@@ -241,7 +236,7 @@ async function setUrl(
 	account: Account,
 	listener: Listener,
 ): Promise<void> {
-	await inTurn(`url ${listener.accountKey}`, async () => {
+	await runExclusive(`url ${listener.accountKey}`, async () => {
 		if (holdersOf(listener).some((holder) => holder !== listener)) return;
 		const wasAccepted = lastAcceptedUrls.get(listener.accountKey) === listener.url;
 		if (!wasAccepted) lastAcceptedUrls.set(listener.accountKey, undefined);
@@ -251,7 +246,7 @@ async function setUrl(
 			allowedMs: () => deadline - performance.now(),
 		});
 		if (result.ok) lastAcceptedUrls.set(listener.accountKey, listener.url);
-		else if (!wasAccepted) throw failureError(context.getNode(), result.failure);
+		else if (!wasAccepted) throw nodeErrorOfFailure(context.getNode(), result.failure);
 		else
 			context.logger.warn(
 				`The partner service did not take the webhook URL of the workflow "${listener.workflow.name}" again. It took it before, so the trigger listens. ${result.failure.message} (${listener.url})`,
@@ -271,7 +266,8 @@ export function stopListening(context: IHookFunctions): void {
 	delete stored.url;
 	if (holders.get(trigger)?.url !== ownUrl(context)) return;
 	holders.delete(trigger);
-	delete stored.account;
+	delete stored.accountKey;
+	delete stored.isPending;
 }
 
 /** Names the other workflow only if it is in the same project: a person may not see others. */

@@ -5,7 +5,7 @@ import { rawBodyOf, triggerKey, whenAnswered, withEventKey } from './n8nTrigger'
 import { messageOf } from '../shared/unknownValues';
 import { beginHandling } from './duplicates';
 import { eventIn, eventKey, isWanted, type PartnerEvent } from './event';
-import { settingsOf } from './settings';
+import { readSettings } from './settings';
 import { hasSignature, isSigned } from './signedRequest';
 
 /** An answer that starts no execution. It does not say why a signature was refused. */
@@ -64,7 +64,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		if ('status' in body) return answerDirectly(context, body);
 		// n8n also starts a trigger whose settings cannot be used. Its events fail, and the service sends
 		// them again.
-		const { events } = settingsOf(context.getNode().parameters);
+		const { events } = readSettings(context.getNode().parameters);
 		const event = eventIn(body);
 		if (event === undefined) return answerDirectly(context, directAnswers.noEvent);
 		if (!isWanted(event, events)) return answerDirectly(context, directAnswers.notWanted);

@@ -15,7 +15,7 @@ export interface Settings {
  * webhook request, which costs as much as an execution.
  * @throws {InvalidValueError} for a value that the editor does not offer, but an imported workflow may have
  */
-export function settingsOf({ events, acknowledge }: INodeParameters): Settings {
+export function readSettings({ events, acknowledge }: INodeParameters): Settings {
 	const [name] =
 		Object.entries({ events, acknowledge }).find(([, value]) => mayBeExpression(value)) ?? [];
 	if (name !== undefined) {

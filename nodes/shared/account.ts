@@ -28,7 +28,7 @@ export interface Account {
  * Checks the values of a credential.
  * @throws {InvalidValueError} for a field that cannot be used
  */
-export function parseAccount(credential: ICredentialsDecrypted): Account {
+export function readAccount(credential: ICredentialsDecrypted): Account {
 	const { data = {} } = credential;
 	const allowInsecureHttp = data.allowInsecureHttp === true;
 	const url = partnersUrl(data.baseUrl, { allowInsecureHttp });
@@ -62,7 +62,7 @@ export function parseAccount(credential: ICredentialsDecrypted): Account {
 export async function loadAccount(context: IExecuteFunctions | IHookFunctions): Promise<Account> {
 	const data = await context.getCredentials(credentialType);
 	const { id, name } = context.getNode().credentials?.[credentialType] ?? {};
-	return parseAccount({ id: id ?? '', name: name ?? '', type: credentialType, data });
+	return readAccount({ id: id ?? '', name: name ?? '', type: credentialType, data });
 }
 
 /**
@@ -81,7 +81,7 @@ const trimmed = (value: unknown): string => (typeof value === 'string' ? value.t
  * other visible character is allowed, because the service document does not show the form of a secret.
  * @throws {InvalidValueError}
  */
-export function refuseUnusableSecrets({ webhookSecret, previousWebhookSecret }: Account): void {
+export function assertUsableSecrets({ webhookSecret, previousWebhookSecret }: Account): void {
 	const secrets = {
 		'Webhook Secret': webhookSecret,
 		'Previous Webhook Secret': previousWebhookSecret,

@@ -30,15 +30,15 @@ export const fieldError = (
 
 /**
  * Checks a value against several rules, in order.
- * @throws {InvalidValueError} for the first refusal that applies
+ * @throws {InvalidValueError} for the first rule that the value breaks
  */
-export function refuseIf(
+export function checkValue(
 	field: string,
 	value: unknown,
-	refusals: ReadonlyArray<[isRefused: boolean, why: string, remedy: string]>,
+	rules: ReadonlyArray<[isBroken: boolean, why: string, remedy: string]>,
 ): void {
-	for (const [isRefused, why, remedy] of refusals)
-		if (isRefused) throw fieldError(field, value, why, remedy);
+	for (const [isBroken, why, remedy] of rules)
+		if (isBroken) throw fieldError(field, value, why, remedy);
 }
 
 /** Turns any thrown error, such as that of an expression, into an `InvalidValueError`. */
@@ -57,11 +57,11 @@ const maxShownLength = 80;
 export function show(value: unknown): string {
 	if (isAbsent(value)) return 'empty';
 	const isNumber = typeof value === 'number' || typeof value === 'bigint';
-	return cut(isNumber ? String(value) : jsonOf(value));
+	return truncate(isNumber ? String(value) : jsonOf(value));
 }
 
 /** The text as errors show it: only its beginning, if it is very long. */
-export const cut = (text: string): string =>
+export const truncate = (text: string): string =>
 	text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
 
 /** The JSON of a value, or its type if JSON has no text for it, such as for a symbol. */
@@ -79,7 +79,7 @@ function jsonOf(value: unknown): string {
  * Reads one of the choices that the editor offers.
  * @throws {InvalidValueError} for any other value, which an expression or an imported workflow can give
  */
-export function requiredChoice<Choice extends string>(
+export function readChoice<Choice extends string>(
 	field: string,
 	value: unknown,
 	choices: readonly Choice[],
@@ -103,7 +103,7 @@ export function isAbsent(value: unknown): boolean {
  * identifiers into numbers.
  * @throws {InvalidValueError} for an empty value, or a value that is not text
  */
-export function requiredText(field: string, value: unknown, remedy: string): string {
+export function readText(field: string, value: unknown, remedy: string): string {
 	const text = Number.isSafeInteger(value) ? String(value) : value;
 	if (typeof text !== 'string') throw fieldError(field, value, 'is not text', remedy);
 	if (text.trim() === '') throw new InvalidValueError(`${field} is ${show(value)}`, remedy);

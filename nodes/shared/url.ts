@@ -59,7 +59,7 @@ export function partnersUrl(
  * unless the service runs on this machine too. With Allow Insecure HTTP any URL is allowed.
  * @throws {InvalidValueError}
  */
-export function requiredWebhookUrl(
+export function readWebhookUrl(
 	value: unknown,
 	service: { url: URL; allowInsecureHttp: boolean },
 	field = 'Webhook URL',

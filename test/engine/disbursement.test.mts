@@ -1,6 +1,7 @@
 /** Payments: how each item ends, by the sandbox's own books, and what the node tells about it. */
 import type { IDataObject, INodeParameters, NodeParameterValueType } from 'n8n-workflow';
-import type { OptionName } from '../../nodes/EtbWallet/disbursement/options.ts';
+import { maxConcurrency, type OptionName } from '../../nodes/EtbWallet/disbursement/options.ts';
+import { maxTimeoutMs } from '../../nodes/EtbWallet/disbursement/paymentRecord.ts';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { RunResult } from '../support/engine/engine.mts';
 import { credentialFor, deduplicator, loadAnew, loadPackage } from '../support/engine/engine.mts';
@@ -381,6 +382,18 @@ describe('before anybody is paid', () => {
 		expect(codesOf(await pay(people(2), fields, { onError }))).toEqual(all(2, 'notCovered'));
 	});
 
+	test('because of a limit, while the database fails: it is said that somebody may be paid', async () => {
+		await pay(people(1));
+		const broken = jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockRejectedValue(new Error('database is locked'));
+		const fields = { options: { maxTotalEtb: '1' } };
+		const result = await pay(people(2), fields, { onError });
+		broken.mockRestore();
+		expect(codesOf(result)).toEqual(all(2, 'aboveMaximum'));
+		expect(result.hints.join()).toMatch(/may have been paid: .*database is locked/);
+	});
+
 	test.each(refusals)('because $why: each is told as the record knows it', async (refusal) => {
 		const { code, fields } = refusal;
 		const before = itemsFor('used', 'unknown', 'other');
@@ -644,7 +657,7 @@ describe('hints', () => {
 
 	test('an empty record is said, in dry runs too, and only then', async () => {
 		// The largest values of the options are allowed.
-		const options = { concurrency: 50, timeout: 120_000 };
+		const options = { concurrency: maxConcurrency, timeout: maxTimeoutMs };
 		for (const mode of ['dryRun', 'pay'])
 			expect((await pay(people(2), { mode, options })).hints[0]).toMatch(empty);
 		for (const mode of ['dryRun', 'pay'])

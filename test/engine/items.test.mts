@@ -66,8 +66,13 @@ test.each(['$json.value', "$json['the value']", '$json["the value"]'])(
 );
 
 test('an expression inside a bank field is evaluated for each item', async () => {
-	const bankFields = { field: [{ name: 'accountNumber', value: '={{ $json.account }}' }] };
-	const parameters = { resource: 'payoutDestination', operation: 'set', type: 'bank', bankFields };
+	const readBankFields = { field: [{ name: 'accountNumber', value: '={{ $json.account }}' }] };
+	const parameters = {
+		resource: 'payoutDestination',
+		operation: 'set',
+		type: 'bank',
+		readBankFields,
+	};
 	await run([{ account: '1' }, { account: '2' }], {}, parameters);
 	expect(sandbox.requests.map(({ body }) => body)).toEqual([
 		{ type: 'bank', accountNumber: '1' },

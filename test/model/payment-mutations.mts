@@ -206,7 +206,7 @@ export const mutations: Mutation[] = [
 			'true',
 		],
 	}),
-	...inFile(`${paying}/disburse.ts`, {
+	...inFile(`${paying}/createDisbursement.ts`, {
 		'Settling: a run that settles also pays': ["if (options.mode === 'settle')", 'if (false)'],
 		'A dry run pays': ["if (options.mode === 'pay')", "if (options.mode !== 'settle')"],
 	}),
@@ -218,8 +218,8 @@ export const mutations: Mutation[] = [
 	}),
 	...inFile(`${paying}/entry.ts`, {
 		'A payment without a reference is sent': [
-			"requiredReference(read('reference', entry.itemIndex))",
-			"requiredReference(read('reference', entry.itemIndex) || `item ${entry.itemIndex}`)",
+			"readReference(read('reference', entry.itemIndex))",
+			"readReference(read('reference', entry.itemIndex) || `item ${entry.itemIndex}`)",
 		],
 		'Two payments of a run have the same reference': [
 			'if (first === entry) return undefined;',
@@ -271,7 +271,7 @@ export const mutations: Mutation[] = [
 		'A success for another user counts': [': !isSame(value, each),', ': false,'],
 		'A refusal with a hash counts': ['!isFieldOfRefusal(name, sent)', 'false'],
 	}),
-	...inFile(`${paying}/disburse.ts`, {
+	...inFile(`${paying}/createDisbursement.ts`, {
 		'A run above its maximum is sent': [
 			'if (limit === undefined || !isAbove(total, limit)) return undefined;',
 			'if (limit !== "") return undefined;',

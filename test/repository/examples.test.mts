@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Workflow, type NodeParameterValueType } from 'n8n-workflow';
 import { z } from 'zod';
-import { comparedFields } from '../../nodes/EtbWallet/list/compare.ts';
+import { comparedFields } from '../../nodes/EtbWallet/list/remarkFinder.ts';
 import { optionalColumns, requiredColumns } from '../../nodes/EtbWallet/list/readList.ts';
 import { withCode } from '../../scripts/example-code.mts';
 import { fileRow } from '../../examples/code/file-row.mts';

@@ -1,6 +1,6 @@
 /** Amounts: what is accepted, and that a text is taken only if it can mean one amount. */
 import fc from 'fast-check';
-import { amountInEtb } from '../../nodes/shared/amount.ts';
+import { readAmount } from '../../nodes/shared/amount.ts';
 import { decimalText } from '../../nodes/shared/decimal.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
 
@@ -19,7 +19,7 @@ const money = fc
 
 const refusalOf = (value: unknown): InvalidValueError | undefined => {
 	try {
-		amountInEtb(value);
+		readAmount(value);
 		return undefined;
 	} catch (error) {
 		if (error instanceof InvalidValueError) return error;
@@ -28,7 +28,7 @@ const refusalOf = (value: unknown): InvalidValueError | undefined => {
 };
 
 const accepted = (value: unknown): number | undefined =>
-	refusalOf(value) === undefined ? Number(amountInEtb(value)) : undefined;
+	refusalOf(value) === undefined ? Number(readAmount(value)) : undefined;
 
 describe('an accepted amount', () => {
 	test('is written into JSON as its plain decimal text', () => {
@@ -36,8 +36,8 @@ describe('an accepted amount', () => {
 			fc.property(fc.oneof(fc.double(), plainDecimal, money, fc.anything()), (value) => {
 				const amount = accepted(value);
 				if (amount === undefined) return;
-				expect(JSON.stringify(amount)).toBe(amountInEtb(value));
-				if (typeof value === 'number') expect(amountInEtb(value)).toBe(decimalText(value));
+				expect(JSON.stringify(amount)).toBe(readAmount(value));
+				if (typeof value === 'number') expect(readAmount(value)).toBe(decimalText(value));
 				expect(amount).toBeGreaterThan(0);
 			}),
 			{ numRuns: 2000 },

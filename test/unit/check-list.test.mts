@@ -5,7 +5,7 @@ import type { ListSettings } from '../../nodes/EtbWallet/list/listSettings.ts';
 import { columnNames, optionalColumns } from '../../nodes/EtbWallet/list/readList.ts';
 import { duePeriod, readPeriod } from '../../nodes/EtbWallet/list/period.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
-import { textOf } from '../../nodes/EtbWallet/list/spreadsheet.ts';
+import { cellText } from '../../nodes/EtbWallet/list/spreadsheet.ts';
 
 const now = new Date('2026-10-26T08:00:00Z');
 /** The lists here name no wallet. */
@@ -626,7 +626,7 @@ describe('whatever is in a list', () => {
 			fc.property(lists, (rows) => {
 				const found = checked(rows);
 				const filled = rows.flatMap((each, index) =>
-					Object.values(each).some((value) => textOf(value) !== '') ? [index] : [],
+					Object.values(each).some((value) => cellText(value) !== '') ? [index] : [],
 				);
 				if (found.length > 0) expect(found.map(({ itemIndex }) => itemIndex)).toEqual(filled);
 				const ready = found.filter(({ row: each }) => each.status === 'ready');

@@ -376,7 +376,7 @@ describe('the page of a list', () => {
 			'2026-09',
 			new RegExp(`Paid in the last ${latelyDays} days: 2 of 3`),
 		],
-	])('puts a doubt on top, and Decline first: %s', (_what, count, outcome, other, when, told) => {
+	])('puts a warning on top, and Decline first: %s', (_what, count, outcome, other, when, told) => {
 		const { page, choices } = pageOf(runs(others(count, outcome, other, when)));
 		expect(headline(page)).toMatch(told);
 		expect(choices[0]).toBe('Decline: pay nobody');
@@ -390,14 +390,14 @@ describe('the page of a list', () => {
 			/<h4>Is this a second payment for 2026-10\? It looks so for 1 of 3 people: 1,000\.00 ETB/,
 		],
 		[purpose, '2026-09', /<h4>Paid in the last 10 days: 1 of 3/],
-	])('has a doubt about one of many, paid for %s %s, below the sum', (other, when, told) => {
+	])('has a warning about one of many, paid for %s %s, below the sum', (other, when, told) => {
 		const { page, choices, approve } = pageOf(runs(others(1, 'paid', other, when)));
 		expect(headline(page)).toBe('6,000.00 ETB for 3 people: salary, 2026-10');
 		expect(page).toMatch(told);
 		expect(choices[0]).toBe(approve);
 	});
 
-	test('has a large doubt about two numbers with one name and telephone, and Decline first', () => {
+	test('has a large warning about two numbers with one name and telephone, and Decline first', () => {
 		const { rows, ready } = check([]);
 		const remarks = ['sameName', 'samePhone'].map((code) => ({ code, text: `${code}: E1` }));
 		const doubted = ready.map((row, index) => (index < 2 ? { ...row, remarks } : row));
@@ -416,7 +416,7 @@ describe('the page of a list', () => {
 	test.each([
 		['last time', registered(2, 'paid', { period: '2026-09', reference: 's', amountEtb: 4000 })],
 		['in the table, before the first payment', undefined],
-	])('has a large doubt about half of the salary %s, and Decline first', (_when, last) => {
+	])('has a large warning about half of the salary %s, and Decline first', (_when, last) => {
 		const payments = last === undefined ? [] : [last];
 		const { rows, ready } = check(payments);
 		const People = [[{ person: 'E2', amountEtb: 4000, payroll: 'file' }]];

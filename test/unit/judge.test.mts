@@ -2,12 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
-import { parseAccount } from '../../nodes/shared/account.ts';
+import { readAccount } from '../../nodes/shared/account.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/judge.ts';
 import type { Answer, Attempt } from '../../nodes/shared/service/attempt.ts';
 import { resultOf } from '../../nodes/shared/service/call.ts';
 import { reasonOfRefusal } from '../../nodes/shared/service/contradiction.ts';
-import { openPaymentPatterns, refusalWords } from '../../nodes/shared/service/paymentWords.ts';
+import { unclearPaymentPatterns, refusalWords } from '../../nodes/shared/service/paymentWords.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 
 const get: ServiceRequest = { method: 'GET', path: '/x' };
@@ -38,7 +38,7 @@ const answered = (text: string, status = 200): Answer => ({
 describe('the fields of a success body', () => {
 	const flatFields = (text: string): IDataObject => {
 		const data = { baseUrl: 'https://example.com', apiKey: 'key-of-the-test' };
-		const account = parseAccount({ id: '1', name: 'account', type: 'etbWalletApi', data });
+		const account = readAccount({ id: '1', name: 'account', type: 'etbWalletApi', data });
 		const judged = { last: answered(text), judgement: { verdict: 'done' as const }, attempts: 1 };
 		const result = resultOf(account, get, judged);
 		return result.ok ? result.output : { failed: result.failure.message };
@@ -392,7 +392,7 @@ describe('a payment', () => {
 	describe('shows the rule that judges its answer', () => {
 		/** The words of refusals that leave open whether it paid, with the rule and the part that it matches. */
 		const openMessages: Array<[message: string, rule: string, matched: string]> = [
-			['Payment is pending', 'openWords', 'pending'],
+			['Payment is pending', 'unclearWords', 'pending'],
 			['The payment was sent', 'madeWords', 'sent'],
 			['DEADLINE_EXCEEDED', 'gaveUp', 'DEADLINE'],
 			['Peer hang up', 'network', 'hang up'],
@@ -454,7 +454,7 @@ describe('a payment', () => {
 
 		test('which has a name of its own', () => {
 			const shown = [...openMessages, ...reasons].map(([, rule]) => rule);
-			const rules = [...Object.keys(openPaymentPatterns), ...Object.keys(refusalWords)];
+			const rules = [...Object.keys(unclearPaymentPatterns), ...Object.keys(refusalWords)];
 			expect([...shown].sort()).toEqual([...rules, 'reasonOfNoRefusal'].sort());
 		});
 

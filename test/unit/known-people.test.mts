@@ -441,6 +441,14 @@ describe('with Known Payments', () => {
 		expect(twice.map(({ status }) => status)).toEqual(['problem', 'problem']);
 	});
 
+	test('a payment that is paid in one row and unknown in another is paid, and nothing is said', () => {
+		for (const workflow of ['', 'Other (other)']) {
+			const unknown = { ...paid(thisMonth), outcome: 'unknown', workflow };
+			const [checked] = check([row], { payments: [paid(thisMonth), unknown] });
+			expect(checked).toMatchObject({ status: 'paidBefore', problem: '', remarks: [] });
+		}
+	});
+
 	test('the last time is that of the same purpose, in whichever order the rows are', () => {
 		const checked = against([
 			...[paid({ reference: 'salary-2026-09-E1', period: '2026-09', amountEtb: 4000 }), paid()],

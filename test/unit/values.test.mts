@@ -1,12 +1,29 @@
 /** Checks of what users enter: telephone numbers, addresses, texts and how values are shown. */
 import fc from 'fast-check';
-import { partnersUrl, requiredWebhookUrl } from '../../nodes/shared/url.ts';
-import { feeInPercent } from '../../nodes/EtbWallet/actions/fee/updateFee.operation.ts';
-import { internationalPhone } from '../../nodes/EtbWallet/actions/payoutDestination/setPayoutDestination.operation.ts';
-import { optionalEmail } from '../../nodes/EtbWallet/actions/user/createUser.operation.ts';
-import { parseAccount } from '../../nodes/shared/account.ts';
-import { amountInEtb } from '../../nodes/shared/amount.ts';
-import { InvalidValueError, requiredText, show } from '../../nodes/shared/invalidValue.ts';
+import { partnersUrl, readWebhookUrl } from '../../nodes/shared/url.ts';
+import { readFee } from '../../nodes/EtbWallet/actions/fee/updateFee.operation.ts';
+import { readPhone } from '../../nodes/EtbWallet/actions/payoutDestination/setPayoutDestination.operation.ts';
+import { readEmail } from '../../nodes/EtbWallet/actions/user/createUser.operation.ts';
+import { readAccount } from '../../nodes/shared/account.ts';
+import { pathSegment } from '../../nodes/shared/service/request.ts';
+import { readAmount } from '../../nodes/shared/amount.ts';
+import { InvalidValueError, readText, show } from '../../nodes/shared/invalidValue.ts';
+
+describe('a value of a path', () => {
+	test.each([
+		['0x12', '0x12'],
+		[' a/b ', 'a%2Fb'],
+		['a?b#c', 'a%3Fb%23c'],
+		['..a', '..a'],
+		[12, '12'],
+	])('%j is %j', (value, segment) => {
+		expect(pathSegment('Transaction', value, 'Correct it.')).toBe(segment);
+	});
+
+	test.each(['', ' ', '.', '..', ' .. ', 'a\ud800', {}])('%j is an error', (value) => {
+		expect(() => pathSegment('Transaction', value, 'Correct it.')).toThrow(/^Transaction is /);
+	});
+});
 
 describe('the base URL', () => {
 	const secure = { allowInsecureHttp: false };
@@ -28,9 +45,9 @@ describe('the base URL', () => {
 	test('is refused with plain http in a credential that has no such setting', () => {
 		const data = { baseUrl: 'http://partners.example.com', apiKey: 'key' };
 		const credential = { id: '1', name: 'Account', type: 'etbWalletApi', data };
-		expect(() => parseAccount(credential)).toThrow(/Base URL/);
+		expect(() => readAccount(credential)).toThrow(/Base URL/);
 		const allowed = { ...credential, data: { ...data, allowInsecureHttp: true } };
-		expect(parseAccount(allowed).allowInsecureHttp).toBe(true);
+		expect(readAccount(allowed).allowInsecureHttp).toBe(true);
 	});
 
 	test.each(['localhost.example.com', '127.0.0.1.example.com', '10.0.0.5:4000'])(
@@ -96,30 +113,24 @@ describe('the webhook URL', () => {
 		['', 'Webhook URL is empty'],
 		[7, 'Webhook URL is 7'],
 	])('%p is refused for a public service', (value, problem) => {
-		expect(() => requiredWebhookUrl(value, publicService)).toThrow(problem);
+		expect(() => readWebhookUrl(value, publicService)).toThrow(problem);
 	});
 
 	test.each(['https://localhost.example.com/hook', 'https://[2606:4700::1111]/hook'])(
 		'%s is accepted',
-		(value) => expect(requiredWebhookUrl(value, publicService)).toBe(value),
+		(value) => expect(readWebhookUrl(value, publicService)).toBe(value),
 	);
 
 	test('of this machine is accepted when the service is on it too', () => {
-		expect(requiredWebhookUrl('http://localhost:5678/hook', localService)).toBe(
+		expect(readWebhookUrl('http://localhost:5678/hook', localService)).toBe(
 			'http://localhost:5678/hook',
 		);
-		expect(() => requiredWebhookUrl('http://n8n.example.com/hook', localService)).toThrow(
-			'not https',
-		);
+		expect(() => readWebhookUrl('http://n8n.example.com/hook', localService)).toThrow('not https');
 	});
 
 	test('may be any web address with Allow Insecure HTTP', () => {
-		expect(requiredWebhookUrl('http://n8n:5678/hook', insecureService)).toBe(
-			'http://n8n:5678/hook',
-		);
-		expect(() => requiredWebhookUrl('ftp://n8n/hook', insecureService)).toThrow(
-			'not a web address',
-		);
+		expect(readWebhookUrl('http://n8n:5678/hook', insecureService)).toBe('http://n8n:5678/hook');
+		expect(() => readWebhookUrl('ftp://n8n/hook', insecureService)).toThrow('not a web address');
 	});
 });
 
@@ -127,10 +138,10 @@ describe('a telephone number', () => {
 	test('is a plus sign and 7 to 15 digits that start with none of 0', () => {
 		fc.assert(
 			fc.property(fc.stringMatching(/^\+[1-9][0-9]{6,14}$/), (phone) => {
-				expect(internationalPhone(phone)).toBe(phone);
-				expect(internationalPhone(` ${phone} `)).toBe(phone);
-				expect(() => internationalPhone(phone.slice(1))).toThrow(InvalidValueError);
-				expect(() => internationalPhone(`${phone}x`)).toThrow(InvalidValueError);
+				expect(readPhone(phone)).toBe(phone);
+				expect(readPhone(` ${phone} `)).toBe(phone);
+				expect(() => readPhone(phone.slice(1))).toThrow(InvalidValueError);
+				expect(() => readPhone(`${phone}x`)).toThrow(InvalidValueError);
 			}),
 		);
 	});
@@ -138,20 +149,20 @@ describe('a telephone number', () => {
 	test.each(['+251 911 234567', '+0911234567', '+251911', '+2519112345678901', '+٢٥١٩١١٢٣٤٥٦٧'])(
 		'%p is refused',
 		(phone) => {
-			expect(() => internationalPhone(phone)).toThrow(/^Phone is .*not an international telephone/);
+			expect(() => readPhone(phone)).toThrow(/^Phone is .*not an international telephone/);
 		},
 	);
 });
 
 describe('an email address', () => {
 	test.each([[''], ['   '], [undefined], [null]])('%p counts as none', (value) => {
-		expect(optionalEmail(value)).toBeUndefined();
+		expect(readEmail(value)).toBeUndefined();
 	});
 
 	test.each([['abebe@example.com'], ["o'neil+x@mail.example.co.et"], ['አበበ@example.com']])(
 		'%s is accepted',
 		(email) => {
-			expect(optionalEmail(` ${email} `)).toBe(email);
+			expect(readEmail(` ${email} `)).toBe(email);
 		},
 	);
 
@@ -159,7 +170,7 @@ describe('an email address', () => {
 		...['@example.com', 'abebe@example', 'abebe@@example.com', 'abebe@example..com'],
 		...['a@example.com, b@example.com', 'Abebe <abebe@example.com>', 0, {}],
 	])('%p is refused', (email) => {
-		expect(() => optionalEmail(email)).toThrow(/^Email is .*which is not an email address/);
+		expect(() => readEmail(email)).toThrow(/^Email is .*which is not an email address/);
 	});
 });
 
@@ -169,11 +180,11 @@ test.each([
 	['0.25', 0.25],
 	[' 12.50 ', 12.5],
 ])('the fee %p is %p percent', (value, percent) => {
-	expect(feeInPercent(value)).toBe(percent);
+	expect(readFee(value)).toBe(percent);
 });
 
 test.each([-5, '-0.01', 100.01, '101'])('the fee %p is refused', (value) => {
-	expect(() => feeInPercent(value)).toThrow(/^Fee Percent is .*which is not between 0 and 100/);
+	expect(() => readFee(value)).toThrow(/^Fee Percent is .*which is not between 0 and 100/);
 });
 
 test.each([
@@ -181,7 +192,7 @@ test.each([
 	[0, '0'],
 	[' a ', 'a'],
 ])('the identifier %p is sent as %p', (value, text) => {
-	expect(requiredText('External ID', value, '')).toBe(text);
+	expect(readText('External ID', value, '')).toBe(text);
 });
 
 const circular: Record<string, unknown> = {};
@@ -205,11 +216,11 @@ test.each([
 
 test('any value is checked without any other error than one with a problem and a remedy', () => {
 	const checks = [
-		amountInEtb,
-		feeInPercent,
-		internationalPhone,
-		optionalEmail,
-		(value: unknown) => requiredText('External ID', value, 'Enter it.'),
+		readAmount,
+		readFee,
+		readPhone,
+		readEmail,
+		(value: unknown) => readText('External ID', value, 'Enter it.'),
 	];
 	fc.assert(
 		fc.property(

@@ -7,7 +7,7 @@ import { stopwatch } from '../../shared/time';
 import {
 	asInvalidValue,
 	fieldError,
-	requiredText,
+	readText,
 	show,
 	type InvalidValueError,
 } from '../../shared/invalidValue';
@@ -19,7 +19,7 @@ interface ClaimCheck {
 	/** The result of a payment that the claim does not allow to send. */
 	objection?: Result;
 	/** The error of a field that cannot be used. */
-	fieldError?: InvalidValueError;
+	invalidField?: InvalidValueError;
 	/** The time in ms that its payment may take if it begins now; 0 if it is too late to begin. */
 	allowedMs?: () => number;
 }
@@ -54,7 +54,7 @@ export function useClaim(
 	try {
 		const own = `${context.getWorkflow().id}/${context.getExecutionId()}`;
 		const text = read('execution', itemIndex);
-		const execution = requiredText('Claimed by Execution', text, remedyFor('execution'));
+		const execution = readText('Claimed by Execution', text, remedyFor('execution'));
 		if (execution !== own) return { objection: claimedByOther(execution) };
 		const claim = readClaim(read('claim', itemIndex));
 		const used = usedClaims.get(claim) ?? { tries, allowedMs: new Map<string, () => number>() };
@@ -64,7 +64,7 @@ export function useClaim(
 		if (used.tries !== tries) return { objection: claimUsedBefore };
 		return { allowedMs: readNotAfter(read('notAfter', itemIndex), used) };
 	} catch (error) {
-		return { fieldError: asInvalidValue(error) };
+		return { invalidField: asInvalidValue(error) };
 	}
 }
 
@@ -74,7 +74,7 @@ const remedyFor = (field: string): string =>
 /** Reads a claim in small letters, as the gate writes it. With capitals it would count as another claim. */
 function readClaim(value: unknown): string {
 	const remedy = remedyFor('claim');
-	const claim = requiredText('Claim', value, remedy).toLowerCase();
+	const claim = readText('Claim', value, remedy).toLowerCase();
 	if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(claim)) return claim;
 	throw fieldError('Claim', value, 'is not a claim of the pay gate', remedy);
 }
@@ -92,7 +92,7 @@ const maxNotAfterMs = 12 * 3_600_000;
  */
 function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	const remedy = remedyFor('notAfter');
-	const text = requiredText('Not After', value, remedy);
+	const text = readText('Not After', value, remedy);
 	const known = used.allowedMs.get(text);
 	if (known !== undefined) return known;
 	const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text);

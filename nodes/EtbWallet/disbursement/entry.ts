@@ -3,12 +3,12 @@
  * with a payee and an amount is payable; one with a reference too is a payment.
  */
 import type { IDataObject } from 'n8n-workflow';
-import { amountInEtb } from '../../shared/amount';
+import { readAmount } from '../../shared/amount';
 import { isAbove, type Decimal } from '../../shared/decimal';
-import { requiredText, show } from '../../shared/invalidValue';
+import { readText, show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from '../codes';
-import { keyOf, requiredReference } from './reference';
+import { keyOf, readReference } from './reference';
 
 /** The end of an entry. */
 export interface Result {
@@ -66,7 +66,7 @@ export const isFailed = (entry: Entry): entry is EndedEntry =>
  * @throws {InvalidValueError}
  */
 export function readPayment(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
-	entry.reference = requiredReference(read('reference', entry.itemIndex));
+	entry.reference = readReference(read('reference', entry.itemIndex));
 	entry.key = keyOf(entry.reference);
 	readSentFields(read, entry);
 	endIfAboveMaximum(entry, maxAmount);
@@ -77,12 +77,12 @@ export function readPayment(read: ParameterReader, entry: Entry, maxAmount?: Dec
  * @throws {InvalidValueError}
  */
 export function readSentFields(read: ParameterReader, entry: Entry): void {
-	entry.toUserId = requiredText(
+	entry.toUserId = readText(
 		'To User ID',
 		read('toUserId', entry.itemIndex),
 		'Enter the ID that User → Create returned.',
 	);
-	entry.amount = amountInEtb(read('amountEtb', entry.itemIndex));
+	entry.amount = readAmount(read('amountEtb', entry.itemIndex));
 }
 
 /** Ends an entry whose amount is above the maximum. */

@@ -1,12 +1,12 @@
 /** The mode and the options of the node, which hold for a whole run. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { amountInEtb } from '../../shared/amount';
+import { readAmount } from '../../shared/amount';
 import type { Decimal } from '../../shared/decimal';
 import {
 	InvalidValueError,
 	fieldError,
 	isAbsent,
-	requiredChoice,
+	readChoice,
 	show,
 } from '../../shared/invalidValue';
 import {
@@ -66,13 +66,13 @@ export const defaultOptions: RunOptions = {
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
 	const given = evaluatedOptions(context);
 	const optionalMaximum = (name: OptionName, field: string): Decimal | undefined =>
-		name in given ? amountInEtb(given[name], field) : undefined;
+		name in given ? readAmount(given[name], field) : undefined;
 	return {
 		...sendOptionsOf(given),
 		mode: readMode(context, read),
 		maxAmount: optionalMaximum('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: optionalMaximum('maxTotalEtb', 'Maximum per Run'),
-		checkBalance: requiredBoolean(given.checkBalance, 'Check Balance First'),
+		checkBalance: readBoolean(given.checkBalance, 'Check Balance First'),
 	};
 }
 
@@ -91,8 +91,8 @@ function sendOptionsOf({
 	concurrency,
 }: OptionValues): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
 	return {
-		timeoutMs: requiredWholeNumber(timeout, 'Timeout (Ms)', minTimeoutMs, maxTimeoutMs),
-		concurrency: requiredWholeNumber(concurrency, 'Concurrency', 1, maxConcurrency),
+		timeoutMs: readWholeNumber(timeout, 'Timeout (Ms)', minTimeoutMs, maxTimeoutMs),
+		concurrency: readWholeNumber(concurrency, 'Concurrency', 1, maxConcurrency),
 	};
 }
 
@@ -117,7 +117,7 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	const saved = savedParameter(context, 'mode');
 	if (isSimulation(context)) return 'dryRun';
 	const mode = sameForAll(context, 'mode', 'Mode', (itemIndex) =>
-		requiredChoice('Mode', read('mode', itemIndex), modes),
+		readChoice('Mode', read('mode', itemIndex), modes),
 	);
 	if (mode !== 'settle' || maySettle(context, hasExpression(saved))) return mode;
 	throw new InvalidValueError(
@@ -139,7 +139,7 @@ const maySettle = (context: IExecuteFunctions, isByExpression: boolean): boolean
  * Refuses a value that is neither true nor false, as an expression can give. As false it would turn off a
  * check.
  */
-function requiredBoolean(value: unknown, field: string): boolean {
+function readBoolean(value: unknown, field: string): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
 	// The error states the rule also for an empty value, for which `fieldError` leaves it out.
@@ -149,7 +149,7 @@ function requiredBoolean(value: unknown, field: string): boolean {
 	);
 }
 
-function requiredWholeNumber(value: unknown, field: string, least: number, most: number): number {
+function readWholeNumber(value: unknown, field: string, least: number, most: number): number {
 	const isNumber = typeof value === 'number' || typeof value === 'string';
 	const count = isNumber && !isAbsent(value) ? Number(value) : NaN;
 	if (Number.isInteger(count) && count >= least && count <= most) return count;

@@ -6,13 +6,13 @@ import type { Operation } from '../operation';
 import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, readSentFields, type Entry } from './entry';
-import { keyOf, requiredReference } from './reference';
-import { loadSettings, readEntries, runOf, refuseUnusable } from './run';
+import { keyOf, readReference } from './reference';
+import { loadSettings, readEntries, runOf, assertUsable } from './run';
 import { sendConcurrently } from './sending';
-import { reportRun, reportRefusal } from './report';
-import { resultOfState } from './results';
+import { reportRun, reportHalt } from './report';
+import { resultOfState } from './recordResults';
 
-/** Uses up all claims before anything else, and pays what they allow. It throws what `disburse` throws. */
+/** Uses up all claims before anything else, and pays what they allow. It throws what `createDisbursement` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {
 	const tries = triesOf(context);
 	const claims = context
@@ -21,21 +21,20 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	/** The first item of each reference, by its key. */
 	const itemByKey = new Map<string, number>();
 	const readEntry = (entry: Entry): void => {
-		const { objection, fieldError } = claims[entry.itemIndex] ?? {};
+		const { objection, invalidField } = claims[entry.itemIndex] ?? {};
 		entry.result = objection;
-		if (fieldError !== undefined) throw fieldError;
-		refuseSameKey(context, entry.itemIndex, itemByKey);
+		if (invalidField !== undefined) throw invalidField;
+		assertNewKey(context, entry.itemIndex, itemByKey);
 		readSentFields(read, entry);
 	};
 	const settings = await loadSettings(context, () => {
-		refuseRepeatedItems(context);
+		assertNoRepeatedItems(context);
 		return readClaimOptions(context);
 	});
 	const { options } = settings;
 	const entries = readEntries(context, readEntry);
-	if (settings.refusal !== undefined)
-		return reportRefusal(context, options, settings.refusal, entries);
-	refuseUnusable(context, options, entries);
+	if (settings.halt !== undefined) return reportHalt(context, options, settings.halt, entries);
+	assertUsable(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
 	if (options.mode === 'dryRun') {
 		// A claim from pinned data is *ready* too: the gate counts that as not paid, and hands the payment out
@@ -57,7 +56,7 @@ const stepsAtGate =
  * reported as not paid, and the gate would hand out again what the other one paid.
  * @throws {InvalidValueError}
  */
-function refuseRepeatedItems(context: IExecuteFunctions): void {
+function assertNoRepeatedItems(context: IExecuteFunctions): void {
 	const itemByReference = new Map<string, number>();
 	for (const [itemIndex, { json }] of context.getInputData().entries()) {
 		if (isAbsent(json.reference)) {
@@ -66,7 +65,7 @@ function refuseRepeatedItems(context: IExecuteFunctions): void {
 				'The pay gate gives each item its reference. Let it reach this node unchanged.',
 			);
 		}
-		const reference = requiredReference(json.reference);
+		const reference = readReference(json.reference);
 		const other = itemByReference.get(reference);
 		if (other !== undefined) {
 			throw new InvalidValueError(
@@ -84,14 +83,14 @@ function refuseRepeatedItems(context: IExecuteFunctions): void {
  * paid.
  * @throws {InvalidValueError}
  */
-function refuseSameKey(
+function assertNewKey(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	itemByKey: Map<string, number>,
 ): void {
 	const { reference } = context.getInputData()[itemIndex]?.json ?? {};
 	if (isAbsent(reference)) return;
-	const key = keyOf(requiredReference(reference));
+	const key = keyOf(readReference(reference));
 	const other = itemByKey.get(key);
 	if (other !== undefined)
 		throw new InvalidValueError(

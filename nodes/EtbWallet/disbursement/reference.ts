@@ -1,5 +1,5 @@
 /** The rule for a reference, and the form in which it is compared. */
-import { fieldError, requiredText } from '../../shared/invalidValue';
+import { fieldError, readText } from '../../shared/invalidValue';
 import { comparableText } from '../../shared/comparableText';
 
 /** The longest reference, in characters (code points), as a database counts them. */
@@ -13,10 +13,10 @@ export const keyOf = comparableText;
  * blank, because in a list of references a line break would make two of one.
  * @throws {InvalidValueError}
  */
-export function requiredReference(value: unknown, field = 'Reference'): string {
+export function readReference(value: unknown, field = 'Reference'): string {
 	const remedy =
 		'Write what this payment is for: the same whenever the same payment is asked for, and another one for each payment, such as payroll-2026-11-employee-1042.';
-	const reference = requiredText(field, value, remedy).replace(/\s+/g, ' ');
+	const reference = readText(field, value, remedy).replace(/\s+/g, ' ');
 	if (keyOf(reference) === '')
 		throw fieldError(field, reference, 'has no character that can be seen', remedy);
 	if (Array.from(reference).length > maxReferenceLength) {

@@ -1,8 +1,8 @@
 /** The report of a run that pays: its output items, the summary, the hints, or its one error. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { formatEtb, sum } from '../../shared/decimal';
-import { grouped } from '../../shared/grouped';
-import { cut } from '../../shared/invalidValue';
+import { groupBy } from '../../shared/groupBy';
+import { truncate } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
 import { withoutOwnFields } from './ownFields';
 import { fieldCodes, type Outcome } from '../codes';
@@ -30,7 +30,7 @@ type EntriesByOutcome = ReadonlyMap<(typeof outcomeTexts)[number]['outcome'], En
 
 /** The entries by outcome; those that the run did not get to are `notAttempted`. */
 const groupByOutcome = (entries: Entry[]): EntriesByOutcome =>
-	grouped(entries, (entry) => outcomeOfEntry(entry) ?? 'notAttempted');
+	groupBy(entries, (entry) => outcomeOfEntry(entry) ?? 'notAttempted');
 
 /** The summary of a run, such as "48 paid, 1 not paid, 1 unknown, total 96,000 ETB". */
 function summaryOf(byOutcome: EntriesByOutcome, { mode }: RunOptions): string {
@@ -52,7 +52,7 @@ function summaryOf(byOutcome: EntriesByOutcome, { mode }: RunOptions): string {
 
 /** Names people with more than one payment, which may be two invoices, or one payment in two rows. */
 export function hintAtRepeatedPayees(context: IExecuteFunctions, payments: Payable[]): void {
-	const byPerson = grouped(payments, ({ toUserId }) => toUserId);
+	const byPerson = groupBy(payments, ({ toUserId }) => toUserId);
 	const texts = [...byPerson].flatMap(([toUserId, own]) => {
 		if (own.length === 1) return [];
 		const total = formatEtb(sum(own.map(({ amount }) => amount)));
@@ -60,7 +60,7 @@ export function hintAtRepeatedPayees(context: IExecuteFunctions, payments: Payab
 			own.map(({ itemIndex }) => String(itemIndex)),
 			', ',
 		);
-		return [`${cut(toUserId)} (${own.length} payments, ${total}: items ${items})`];
+		return [`${truncate(toUserId)} (${own.length} payments, ${total}: items ${items})`];
 	});
 	if (texts.length === 0) return;
 	addHint(context, `People with more than one payment in this run: ${joinedWithRest(texts)}`);
@@ -180,7 +180,7 @@ function unknownSentence(
 	const etb = amount === undefined ? '' : ` ${Number(amount)} ETB`;
 	const others = (byOutcome.get('unknown') ?? []).length - 1;
 	const more = others > 0 ? `, and the same of ${others} more` : '';
-	return `It is unknown whether ${cut(toUserId)} was paid${etb}${more}`;
+	return `It is unknown whether ${truncate(toUserId)} was paid${etb}${more}`;
 }
 
 /** The data of an entry in an error. n8n drops undefined fields there. */
@@ -190,9 +190,9 @@ function errorDataOf({ itemIndex, reference, toUserId, amount, result }: Entry) 
 		item: itemIndex,
 		code: result?.code,
 		reference,
-		toUserId: toUserId === undefined ? undefined : cut(toUserId),
+		toUserId: toUserId === undefined ? undefined : truncate(toUserId),
 		amountEtb: amount === undefined ? undefined : Number(amount),
-		txHash: typeof txHash === 'string' ? cut(txHash) : undefined,
+		txHash: typeof txHash === 'string' ? truncate(txHash) : undefined,
 		reason: result?.message,
 	};
 }
@@ -242,26 +242,25 @@ export function reportRun(
 }
 
 /**
- * Reports a refused run, such as one with a wrong credential, option or limit, with the payments of earlier
+ * Reports a halted run, such as one with a wrong credential, option or limit, with the payments of earlier
  * tries.
- * @param entries those without a result get `refusal`; if a setting is wrong, so do those with a wrong field
+ * @param entries those without a result get `halt`; if a setting is wrong, so do those with a wrong field
  * @throws {NodeOperationError} unless the node continues on fail
  */
-export function reportRefusal(
+export function reportHalt(
 	context: IExecuteFunctions,
 	options: RunOptions,
-	refusal: Result,
+	halt: Result,
 	entries: Entry[],
 ): INodeExecutionData[] {
-	if (!context.continueOnFail()) throw runError(context, options, refusal, entries);
+	if (!context.continueOnFail()) throw runError(context, options, halt, entries);
 	// An item may have a result of its own, so the reason is shown beside the output.
-	addHint(context, refusal.message ?? '');
+	addHint(context, halt.message ?? '');
 	for (const entry of entries) {
 		const isOfField = entry.result !== undefined && fieldCodes.has(entry.result.code);
 		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
 		// be Settle Unknown.
-		if (entry.result === undefined || (refusal.code === 'settings' && isOfField))
-			entry.result = refusal;
+		if (entry.result === undefined || (halt.code === 'settings' && isOfField)) entry.result = halt;
 	}
 	return reportRun(context, options, entries);
 }

@@ -1,6 +1,6 @@
 /**
  * A run of one of the two operations that pay: its settings, its entries, and how they end. What keeps it from
- * sending has one of three names: a *refusal* is a result for the whole run, an *objection* is a result for one
+ * sending has one of three names: a *halt* is a result for the whole run, an *objection* is a result for one
  * entry, and a *field error* says that a field of one item cannot be used.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
@@ -28,8 +28,8 @@ export interface Run {
 
 /** The account and the options of a run, or the reason why they cannot be used. */
 type Settings = { options: RunOptions } & (
-	| { account: Account; refusal?: undefined }
-	| { account?: undefined; refusal: Result }
+	| { account: Account; halt?: undefined }
+	| { account?: undefined; halt: Result }
 );
 
 /** @param readSettings gives the options, or throws if the run cannot start with its settings */
@@ -40,7 +40,7 @@ export async function loadSettings(
 	try {
 		return { account: await loadAccount(context), options: readSettings() };
 	} catch (error) {
-		return { options: defaultOptions, refusal: resultOfError('settings', error) };
+		return { options: defaultOptions, halt: resultOfError('settings', error) };
 	}
 }
 
@@ -57,7 +57,7 @@ const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
  * one stays, and the entry is not sent
  * @param objectionTo gives the objection to an entry, if there is one. It is called in order: for the entries
  * kept from earlier tries, then for every other one, even one that cannot be read. Pay Claims has no such
- * function, because it refuses a repeated reference while it reads
+ * function, because it finds a repeated reference while it reads
  */
 export function readEntries(
 	context: IExecuteFunctions,
@@ -91,7 +91,7 @@ function resultOfError(code: 'invalid' | 'settings', error: unknown): Result {
 }
 
 /** @throws {NodeOperationError} that lists the items that cannot be used, unless the node continues on fail */
-export function refuseUnusable(
+export function assertUsable(
 	context: IExecuteFunctions,
 	options: RunOptions,
 	entries: Entry[],

@@ -11,7 +11,7 @@ import { outcomeOfEntry, type Payable, type Payment, type Result } from './entry
 import type { PaymentRecord, PaymentState } from './paymentRecord';
 import type { Run } from './run';
 import { describeExecution } from './report';
-import { notRecorded, resultOfState } from './results';
+import { notRecorded, resultOfState } from './recordResults';
 
 /** Cuts values into windows of `size`. */
 function windowsOf<Value>(size: number, values: Value[]): Value[][] {

@@ -15,7 +15,7 @@ import { messageOf, property } from '../../shared/unknownValues';
 import { outcomeOf, type Code } from '../codes';
 import type { RunOptions } from './options';
 import { inFlightMinutes, PaymentRecord, type Statement, type Settled } from './paymentRecord';
-import { keyOf, requiredReference } from './reference';
+import { keyOf, readReference } from './reference';
 
 /** A statement that names its reference as a person wrote it. */
 interface NamedStatement extends Statement {
@@ -92,7 +92,7 @@ export async function settle(
 	try {
 		wasPaid = readReferences(context, 'wasPaid', 'Was Paid');
 		wasNotPaid = readReferences(context, 'wasNotPaid', 'Was Not Paid');
-		refuseBadNames(wasPaid, wasNotPaid);
+		assertNames(wasPaid, wasNotPaid);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
 		return notSettled(context, { message, remedy: `Nothing was settled. ${remedy}` });
@@ -160,14 +160,14 @@ function readReferences(
 		// An expression can give objects: `{ reference, sentAt }`.
 		const sentAt = property(line, 'sentAt');
 		const isOfSending = typeof sentAt === 'string' && !isAbsent(sentAt);
-		const reference = requiredReference(isOfSending ? property(line, 'reference') : line, field);
+		const reference = readReference(isOfSending ? property(line, 'reference') : line, field);
 		return { reference, key: keyOf(reference), ...(isOfSending && { sentAt }) };
 	});
 	return [...new Map(references.map((each) => [each.key, each])).values()];
 }
 
 /** @throws {InvalidValueError} when no reference is named, or one is in both fields */
-function refuseBadNames(wasPaid: NamedStatement[], wasNotPaid: NamedStatement[]): void {
+function assertNames(wasPaid: NamedStatement[], wasNotPaid: NamedStatement[]): void {
 	if (wasPaid.length + wasNotPaid.length === 0) {
 		throw new InvalidValueError(
 			'Was Paid and Was Not Paid are empty',

@@ -1,23 +1,24 @@
 /** Makes payments of the rows of a list: payee, amount, period and reference of each. */
-import { grouped } from '../../shared/grouped';
+import { groupBy } from '../../shared/groupBy';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { comparableText } from '../../shared/comparableText';
-import { ethiopianYearRemark, periodIn } from './period';
+import { ethiopianYearRemark, findPeriod } from './period';
 import type { ListSettings } from './listSettings';
-import { textOf } from './spreadsheet';
-import { remarkFinder } from './compare';
-import { othersFinder } from './othersFinder';
+import { cellText } from './spreadsheet';
+import { remarkFinder } from './remarkFinder';
+import { sameValueFinder } from './sameValueFinder';
 import { readList, type Column, type HeadingOf } from './readList';
-import { historyFinder, paymentsIn, peopleIn } from './history';
+import { historyFinder, type History } from './history';
+import { readPeople, readRegisteredPayments } from './knownTables';
 import { payrollReference } from './payrollReference';
-import type { History, Known, RegisteredPayment } from './history';
+import type { KnownTables, RegisteredPayment } from './knownTables';
 import { remark, type Remark } from './remarks';
-import { readRow, type Person, type ReadRow } from './rows';
+import { readRow, type PersonRow, type ReadRow } from './rows';
 
 /** A row in the output, as docs/operations.md describes it. Amounts are in ETB. */
 export interface CheckedRow
 	extends Pick<ReadRow, 'line'>,
-		Pick<Person, 'employee' | 'name' | 'amountEtb' | 'listedEtb'>,
+		Pick<PersonRow, 'employee' | 'name' | 'amountEtb' | 'listedEtb'>,
 		Pick<ListSettings, 'period' | 'purpose'> {
 	/** Only `ready` has a reference and an amount, so no later node can pay another row. */
 	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
@@ -59,10 +60,13 @@ export function checkList(
 	const headingOf = (column: Column): string => columns[column] ?? column;
 	const { rows: sources, notRead } = readList(items, headingOf);
 	const readRows = sources.map((source) => readRow(source, now, headingOf));
-	refuseOtherPeriod(readRows.filter(isPerson), settings);
-	const known: Known = {
-		people: settings.people === undefined ? undefined : peopleIn(settings.people, now),
-		payments: settings.payments === undefined ? undefined : paymentsIn(settings.payments, purpose),
+	assertPeriod(readRows.filter(isPerson), settings);
+	const known: KnownTables = {
+		people: settings.people === undefined ? undefined : readPeople(settings.people, now),
+		payments:
+			settings.payments === undefined
+				? undefined
+				: readRegisteredPayments(settings.payments, purpose),
 	};
 	const withWallet = walletFiller(
 		known.people,
@@ -114,9 +118,9 @@ const isPerson = ({ kind }: ReadRow): boolean => kind === 'person';
  * Makes the function that gives the person of a row the wallet in Known People, or a problem. A list may
  * repeat that wallet, but not change it. Without Known People the list has to have the wallets.
  */
-function walletFiller(people: Known['people'], setsUpPeople: boolean, heading: string) {
-	const byNumber = grouped(people ?? [], ({ key }) => key);
-	const byWallet = grouped(people ?? [], ({ userId }) => comparableText(userId));
+function walletFiller(people: KnownTables['people'], setsUpPeople: boolean, heading: string) {
+	const byNumber = groupBy(people ?? [], ({ key }) => key);
+	const byWallet = groupBy(people ?? [], ({ userId }) => comparableText(userId));
 	return (row: ReadRow): ReadRow => {
 		const { person, problems } = row;
 		const withProblem = (problem: string): ReadRow => ({
@@ -128,11 +132,11 @@ function walletFiller(people: Known['people'], setsUpPeople: boolean, heading: s
 			return withProblem(`There is no wallet in ${heading}. Write it, or fill in Known People.`);
 		}
 		if (person.key === '') return row;
-		const [inPeople, ...others] = byNumber.get(person.key) ?? [];
-		const knownWallet = inPeople?.userId ?? '';
+		const [knownPerson, ...others] = byNumber.get(person.key) ?? [];
+		const knownWallet = knownPerson?.userId ?? '';
 		const wallet = comparableText(person.userId || knownWallet);
 		const owners = (wallet !== '' && byWallet.get(wallet)) || [];
-		const otherOwner = owners.find((each) => each !== inPeople);
+		const otherOwner = owners.find((each) => each !== knownPerson);
 		if (others.length > 0)
 			return withProblem('The table of people has this employee number twice.');
 		if (otherOwner !== undefined)
@@ -157,7 +161,7 @@ function duplicateFinder(rows: readonly ReadRow[], headingOf: HeadingOf) {
 		const formOf = ({ person }: ReadRow): string => comparableText(person[field]);
 		// The row itself is the id, because two sheets in one list have the same line numbers.
 		const nameOf = ({ line, person }: ReadRow): string => `row ${line} (${person.name})`;
-		const othersLike = othersFinder(
+		const othersLike = sameValueFinder(
 			rows.map((row) => ({ form: formOf(row), id: row, name: nameOf(row) })),
 		);
 		const heading = headingOf(field === 'key' ? 'employee' : field);
@@ -193,7 +197,7 @@ function knownAs(remarks: readonly Remark[]): CheckedRow['known'] {
 
 /** The fields by which a row is paid. Amounts are in ETB. */
 const paymentFieldsOf = (
-	{ key, amountEtb, listedEtb }: Person,
+	{ key, amountEtb, listedEtb }: PersonRow,
 	{ purpose, period }: ListSettings,
 ) => ({
 	amountEtb,
@@ -202,7 +206,10 @@ const paymentFieldsOf = (
 });
 
 /** The payment of a row that was paid before, beside the amount in the list. */
-const paidFieldsOf = ({ amountEtb, listedEtb = amountEtb }: Person, paid: RegisteredPayment) => ({
+const paidFieldsOf = (
+	{ amountEtb, listedEtb = amountEtb }: PersonRow,
+	paid: RegisteredPayment,
+) => ({
 	paid: registeredFields(paid),
 	...(listedEtb !== undefined && { listedEtb }),
 });
@@ -223,10 +230,10 @@ const registeredFields = ({ amountEtb, ...payment }: RegisteredPayment) => ({
  * Refuses a list of another period, such as the result of the last one.
  * @throws {InvalidValueError}
  */
-function refuseOtherPeriod(rows: readonly ReadRow[], { period, now }: ListSettings): void {
+function assertPeriod(rows: readonly ReadRow[], { period, now }: ListSettings): void {
 	for (const { cells, line } of rows) {
-		const written = textOf(cells.period);
-		if (written === '' || periodIn(written) === period) continue;
+		const written = cellText(cells.period);
+		if (written === '' || findPeriod(written) === period) continue;
 		throw new InvalidValueError(
 			`Row ${line} of the list is for ${show(written)}${ethiopianYearRemark(written, now)}, and this run is for ${period}`,
 			`To pay another period, name it as Period. To pay ${period}, delete the column period, or write it like this in a column that is formatted as Text.`,

@@ -1,6 +1,6 @@
 /** The settings of a list, read from the fields of Check List. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { fieldError, isAbsent, requiredText } from '../../shared/invalidValue';
+import { fieldError, isAbsent, readText } from '../../shared/invalidValue';
 import {
 	hasExpression,
 	isRetryExecution,
@@ -55,7 +55,7 @@ export function readListSettings(context: IExecuteFunctions, read: ParameterRead
 	// Only an empty field means no table. An expression that gives nothing is a mistake, and is refused.
 	const table = (name: string): unknown =>
 		savedParameter(context, name) ? (read(name, 0) ?? null) : undefined;
-	const purpose = requiredText(
+	const purpose = readText(
 		'Purpose',
 		ofList('purpose', 'Purpose'),
 		'Enter a word for what the list is for, such as salary.',
@@ -81,7 +81,7 @@ export function readListSettings(context: IExecuteFunctions, read: ParameterRead
 		purpose,
 		period,
 		now,
-		columns: ownHeadings(read('columns', 0)),
+		columns: readOwnHeadings(read('columns', 0)),
 		people: table('knownPeople'),
 		payments: table('knownPayments'),
 		setsUpPeople: read('setsUpPeople', 0) === true,
@@ -95,7 +95,7 @@ const isEmpty = (json: IDataObject): boolean =>
 		.every((value) => value === '' || isAbsent(value));
 
 /** @throws {InvalidValueError} */
-function ownHeadings(given: unknown): ListSettings['columns'] {
+function readOwnHeadings(given: unknown): ListSettings['columns'] {
 	const own: ListSettings['columns'] = {};
 	for (const column of columnNames) {
 		const heading = property(given, column);

@@ -4,9 +4,9 @@ import {
 	columnLetters,
 	decodeCsv,
 	isFormulaError,
-	refuseMisread,
-	textOf,
-	valueIn,
+	assertReadable,
+	cellText,
+	cellValue,
 } from './spreadsheet';
 import { messageOf } from '../../shared/unknownValues';
 
@@ -62,9 +62,9 @@ export function readList(
 	const candidates = sheet.slice(0, rowsWithHeadings).map((row) => headingRow(row, headingOf));
 	const top = candidates.reduce((best, each) => (each.fit > best.fit ? each : best));
 	const { headings, places } = top;
-	for (const heading of headings) refuseMisread(heading, 'The list', 'its headings');
+	for (const heading of headings) assertReadable(heading, 'The list', 'its headings');
 	// A table without rows comes as one item without fields.
-	if (headings.some(Boolean)) refuseBadColumns(top, headingOf);
+	if (headings.some(Boolean)) assertColumns(top, headingOf);
 	const filled = sheet.slice(candidates.indexOf(top) + 1).filter(({ cells }) => isFilled(cells));
 	if (filled.length === 0) {
 		throw new InvalidValueError(
@@ -75,13 +75,13 @@ export function readList(
 	const nameOf = (index: number): string => headings[index] || `column ${columnLetters(index)}`;
 	for (const { cells, line } of filled)
 		for (const [index, cell] of cells.entries())
-			refuseMisread(cell, `Row ${line} of the list`, show(nameOf(index)));
+			assertReadable(cell, `Row ${line} of the list`, show(nameOf(index)));
 	const signatures = signaturesIn(filled, places);
-	refuseSecondTable(filled, top, signatures);
+	assertOneTable(filled, top, signatures);
 	const read = new Set([...places.values()].flat());
 	const width = Math.max(...filled.map(({ cells }) => cells.length));
 	const otherIndexes = Array.from({ length: width }, (_, index) => index).filter(
-		(index) => !read.has(index) && filled.some(({ cells }) => textOf(cells[index]) !== ''),
+		(index) => !read.has(index) && filled.some(({ cells }) => cellText(cells[index]) !== ''),
 	);
 	const lastHeading = headings.findLastIndex(Boolean);
 	const rows = filled.map((source) => {
@@ -101,8 +101,8 @@ export function readList(
 
 /** Whether a row has several words, one of them for the amount, and no number. */
 function hasOnlyWords(cells: unknown[], amountAt: number): boolean {
-	const texts = cells.map(textOf).filter(Boolean);
-	const amount = valueIn(cells[amountAt]);
+	const texts = cells.map(cellText).filter(Boolean);
+	const amount = cellValue(cells[amountAt]);
 	const isWord = /\p{L}/u.test(amount) && !isFormulaError(amount);
 	return texts.length > 1 && isWord && !texts.some((text) => /\p{N}/u.test(text));
 }
@@ -113,12 +113,12 @@ function hasOnlyWords(cells: unknown[], amountAt: number): boolean {
  */
 function signaturesIn(rows: readonly SheetRow[], places: HeadingRow['places']): Set<SheetRow> {
 	const [amountAt = -1] = places.get('amountEtb') ?? [];
-	const last = rows.findLastIndex(({ cells }) => /\p{N}/u.test(valueIn(cells[amountAt])));
+	const last = rows.findLastIndex(({ cells }) => /\p{N}/u.test(cellValue(cells[amountAt])));
 	const below = last < 0 ? [] : rows.slice(last + 1);
 	return new Set(below.filter(({ cells }) => hasOnlyWords(cells, amountAt)));
 }
 
-const isFilled = (cells: unknown[]): boolean => cells.some((cell) => textOf(cell) !== '');
+const isFilled = (cells: unknown[]): boolean => cells.some((cell) => cellText(cell) !== '');
 
 /** A row of the sheet. For items with fields, the first row has the names of the fields, and `line` 0. */
 type SheetRow = Pick<SourceRow, 'itemIndex' | 'line'> & { cells: unknown[] };
@@ -127,7 +127,7 @@ type SheetRow = Pick<SourceRow, 'itemIndex' | 'line'> & { cells: unknown[] };
 function sheetOf(items: readonly Fields[]): SheetRow[] {
 	const [{ error, ...fields } = {}] = items;
 	// A node before this one that fails and continues gives one item with its error.
-	if (items.length === 1 && Object.keys(fields).length === 0 && textOf(error) !== '') {
+	if (items.length === 1 && Object.keys(fields).length === 0 && cellText(error) !== '') {
 		throw new InvalidValueError(
 			`The list could not be read: ${messageOf(error)}`,
 			'If it is a file, save it again as .xlsx or .csv, without a password.',
@@ -170,7 +170,7 @@ function headingRow({ cells, line }: SheetRow, headingOf: HeadingOf) {
 }
 
 /** The heading in a cell, on one line. */
-const headingIn = (cell: unknown): string => textOf(cell).replace(/\s+/g, ' ');
+const headingIn = (cell: unknown): string => cellText(cell).replace(/\s+/g, ' ');
 
 /** The form in which a heading is compared: its letters and digits. */
 const comparableHeading = (heading: string): string =>
@@ -194,7 +194,7 @@ function placesIn(headings: string[], headingOf: HeadingOf): Map<Column, number[
 }
 
 /** @throws {InvalidValueError} if a column is missing, or is there twice */
-function refuseBadColumns({ headings, places, line }: HeadingRow, headingOf: HeadingOf): void {
+function assertColumns({ headings, places, line }: HeadingRow, headingOf: HeadingOf): void {
 	const isNeeded = (column: Column): boolean =>
 		headingOf(column) !== column || requiredColumns.some((each) => each === column);
 	const missing = columnNames.filter((column) => isNeeded(column) && !places.get(column)?.length);
@@ -227,7 +227,7 @@ const quotedList = (texts: string[]): string =>
  * amount.
  * @throws {InvalidValueError}
  */
-function refuseSecondTable(
+function assertOneTable(
 	rows: readonly SheetRow[],
 	{ headings, places }: HeadingRow,
 	signatures: ReadonlySet<SheetRow>,
@@ -237,8 +237,8 @@ function refuseSecondTable(
 	const [amountAt = -1] = places.get('amountEtb') ?? [];
 	for (const row of rows) {
 		const { cells, line } = row;
-		const filled = cells.map(textOf).filter(Boolean);
-		const texts = cells.map((cell) => comparableHeading(textOf(cell)));
+		const filled = cells.map(cellText).filter(Boolean);
+		const texts = cells.map((cell) => comparableHeading(cellText(cell)));
 		const repeated = new Set(texts.filter((text) => text !== '' && read.has(text)));
 		const isInPlace = texts.some((text, index) => repeated.has(text) && text === comparable[index]);
 		const isOfWords = hasOnlyWords(cells, amountAt) && !signatures.has(row);

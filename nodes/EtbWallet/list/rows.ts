@@ -1,23 +1,23 @@
 /** Reads the person and the amount of each row of a list, and the problems of the row. */
-import { amountInEtb } from '../../shared/amount';
+import { readAmount } from '../../shared/amount';
 import { decimalText, toHundredths } from '../../shared/decimal';
-import { asInvalidValue, refuseIf, show } from '../../shared/invalidValue';
+import { asInvalidValue, checkValue, show } from '../../shared/invalidValue';
 import { employeeKey } from './employeeNumber';
 import {
-	fieldIn,
+	columnValue,
 	isChangedNumber,
 	hasTitle,
 	isTotal,
 	nearbyDay,
-	refuseUnreadable,
-	textOf,
-	valueIn,
+	assertComparable,
+	cellText,
+	cellValue,
 } from './spreadsheet';
 import type { Column, HeadingOf, SourceRow } from './readList';
 import { remark, remarkIf, type Remark } from './remarks';
 
 /** A person of a list or a table. A text that is not known is empty. */
-export interface Person {
+export interface PersonRow {
 	/** The employee number as it is written. */
 	employee: string;
 	/** The employee number in the form that is compared; empty if it cannot be read. */
@@ -33,34 +33,38 @@ export interface Person {
 	listedEtb?: number;
 }
 
-/** Reads the texts of a row. The key is made by `employeeIn`, which can refuse it. */
-export const personIn = (row: unknown): Person => ({
-	employee: fieldIn(row, 'employee'),
+/** The person of a row, without a key: `readEmployee` makes it, and can throw. */
+export const personOf = (row: unknown): PersonRow => ({
+	employee: columnValue(row, 'employee'),
 	key: '',
-	name: fieldIn(row, 'name'),
-	phone: fieldIn(row, 'phone'),
-	email: fieldIn(row, 'email'),
-	userId: fieldIn(row, 'userId'),
+	name: columnValue(row, 'name'),
+	phone: columnValue(row, 'phone'),
+	email: columnValue(row, 'email'),
+	userId: columnValue(row, 'userId'),
 });
 
-type Reader = (cell: unknown, field: string, now: Date) => Partial<Person> & { remarks?: Remark[] };
+type Reader = (
+	cell: unknown,
+	field: string,
+	now: Date,
+) => Partial<PersonRow> & { remarks?: Remark[] };
 
 /**
  * The columns that are checked. An invisible character is a problem in a value that is sent, and in an
  * amount.
  */
-const checkedColumns: Array<{ column: Column; refusesInvisible: boolean; read: Reader }> = [
-	{ column: 'employee', refusesInvisible: false, read: employeeIn },
-	{ column: 'name', refusesInvisible: false, read: nameIn },
-	{ column: 'userId', refusesInvisible: true, read: () => ({}) },
-	{ column: 'amountEtb', refusesInvisible: true, read: amountInCell },
+const checkedColumns: Array<{ column: Column; forbidsInvisible: boolean; read: Reader }> = [
+	{ column: 'employee', forbidsInvisible: false, read: readEmployee },
+	{ column: 'name', forbidsInvisible: false, read: readName },
+	{ column: 'userId', forbidsInvisible: true, read: () => ({}) },
+	{ column: 'amountEtb', forbidsInvisible: true, read: readAmountCell },
 ];
 
 /** A row of the list, as far as it can be read. */
 export interface ReadRow extends SourceRow {
 	/** `noPerson`: no employee number and no amount, such as a title or a signature. */
 	kind: 'person' | 'total' | 'noPerson';
-	person: Person;
+	person: PersonRow;
 	/** Sentences for the user. An empty text among them is no problem. */
 	problems: readonly string[];
 	remarks: readonly Remark[];
@@ -68,9 +72,11 @@ export interface ReadRow extends SourceRow {
 
 export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): ReadRow {
 	const { cells, otherCells, isTooLong } = source;
-	const person: Person = personIn(cells);
+	const person: PersonRow = personOf(cells);
 	const kind = kindOf(source, person);
-	const texts = [...Object.values(cells), ...Object.values(otherCells)].map(textOf).filter(Boolean);
+	const texts = [...Object.values(cells), ...Object.values(otherCells)]
+		.map(cellText)
+		.filter(Boolean);
 	const example = show(texts.find((text) => /\p{L}/u.test(text)) ?? texts[0]);
 	const problemOfKind = {
 		total: 'This row is a total. Delete it. If it is a person, write Ato or W/ro before the name.',
@@ -82,11 +88,11 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 	const problems = [problemOfKind[kind]];
 	const remarks = kind === 'total' ? [remark('total')] : [];
 	const columns = kind === 'person' ? checkedColumns : [];
-	for (const { column, refusesInvisible, read } of columns) {
+	for (const { column, forbidsInvisible, read } of columns) {
 		try {
 			const cell = cells[column];
 			const field = headingOf(column);
-			refuseUnreadable(cell, field, refusesInvisible);
+			assertComparable(cell, field, forbidsInvisible);
 			const { remarks: more = [], ...facts } = read(cell, field, now);
 			Object.assign(person, facts);
 			remarks.push(...more);
@@ -103,9 +109,9 @@ const labelOfSignature = /[:፡]\s*$|\bby$/i;
 
 function kindOf(
 	{ cells, otherCells, isSignature }: SourceRow,
-	{ employee, name, phone, userId }: Person,
+	{ employee, name, phone, userId }: PersonRow,
 ): ReadRow['kind'] {
-	const amount = valueIn(cells.amountEtb);
+	const amount = cellValue(cells.amountEtb);
 	// The column of employee numbers can hold the title of a section, such as *Finance*.
 	const isLabel = name === '' || labelOfSignature.test(employee);
 	const isTitle = isLabel && !/\p{N}/u.test(employee) && phone + userId === '';
@@ -116,7 +122,7 @@ function kindOf(
 	if (isSignature || (hasNoEmployee && hasNoAmount)) return 'noPerson';
 	// A total without a name can have the word for it in any other cell.
 	const allCells = [...Object.values(cells), ...Object.values(otherCells)];
-	const names = employee + name === '' ? allCells.map(textOf) : [employee, name];
+	const names = employee + name === '' ? allCells.map(cellText) : [employee, name];
 	return !hasTitle(name) && names.some(isTotal) ? 'total' : 'person';
 }
 
@@ -128,11 +134,11 @@ const countDigits = (text: string): number => text.replace(/\P{Nd}/gu, '').lengt
  * @param field the name of the column in errors
  * @throws {InvalidValueError} for an empty cell, or a number that a spreadsheet changed
  */
-export function employeeIn(cell: unknown, field: string, now: Date) {
-	const written = valueIn(cell);
+export function readEmployee(cell: unknown, field: string, now: Date) {
+	const written = cellValue(cell);
 	const employee = written.replace(/^(\d+)[.,]0+$/, '$1');
 	const key = employeeKey(employee);
-	refuseIf(field, textOf(cell), [
+	checkValue(field, cellText(cell), [
 		[
 			isChangedNumber(cell, employee),
 			'is what a spreadsheet made of a date or another number',
@@ -151,9 +157,9 @@ export function employeeIn(cell: unknown, field: string, now: Date) {
 }
 
 /** @throws {InvalidValueError} for a text without a letter */
-function nameIn(cell: unknown, field: string) {
-	const name = valueIn(cell);
-	refuseIf(field, textOf(cell), [[!/\p{L}/u.test(name), 'has no letter', 'Write the name.']]);
+function readName(cell: unknown, field: string) {
+	const name = cellValue(cell);
+	checkValue(field, cellText(cell), [[!/\p{L}/u.test(name), 'has no letter', 'Write the name.']]);
 	return { name };
 }
 
@@ -168,13 +174,13 @@ const calculated = /^(?:\d+\.\d{4,}|(?:0|\d{4,})[.,]\d{3,})$/;
  * spreadsheet shows it.
  * @throws {InvalidValueError} for an amount that is missing, below 0.01, or can mean two amounts
  */
-function amountInCell(cell: unknown, field: string, now: Date) {
-	const written = typeof cell === 'number' ? cell : textOf(cell);
+function readAmountCell(cell: unknown, field: string, now: Date) {
+	const written = typeof cell === 'number' ? cell : cellText(cell);
 	const isCalculated = typeof written === 'number' || calculated.test(written);
 	const point = typeof written === 'number' ? written : written.replace(',', '.');
 	const exact = isCalculated ? (decimalText(point) ?? '') : '';
 	const isRounded = /^\d+\.\d{3}/.test(exact);
-	refuseIf(field, written, [
+	checkValue(field, written, [
 		[
 			written === '',
 			'is missing',
@@ -182,7 +188,7 @@ function amountInCell(cell: unknown, field: string, now: Date) {
 		],
 		[isRounded && toHundredths(exact) === '0', 'is below 0.01', 'Correct the amount.'],
 	]);
-	const etb = amountInEtb(isRounded ? toHundredths(exact) : written, field);
+	const etb = readAmount(isRounded ? toHundredths(exact) : written, field);
 	// A spreadsheet keeps days, times and percentages as numbers, and n8n reads those.
 	const other = nearbyDay(cell, now) || (Number(cell) < 1 ? 'a time of day, or a percentage' : '');
 	const isChanged = typeof cell === 'number' && other !== '';

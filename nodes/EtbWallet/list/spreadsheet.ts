@@ -1,5 +1,5 @@
 /** Reads the cells of spreadsheets and CSV files, whatever program wrote them. */
-import { InvalidValueError, refuseIf, show } from '../../shared/invalidValue';
+import { InvalidValueError, checkValue, show } from '../../shared/invalidValue';
 import { invisible } from '../../shared/comparableText';
 import { property } from '../../shared/unknownValues';
 
@@ -16,7 +16,7 @@ const unseenAtEnds = new RegExp(`^${unseen}+|(?<!${unseen})${unseen}+$`, 'gu');
  * because a cell with several lines is refused.
  * @returns an empty text for an empty cell; JSON for an object
  */
-export function textOf(cell: unknown): string {
+export function cellText(cell: unknown): string {
 	if (cell === undefined || cell === null) return '';
 	const given: unknown = cell instanceof Date ? cell.toJSON() : cell;
 	const text = typeof given === 'object' ? JSON.stringify(given) : String(given as string | number);
@@ -34,8 +34,8 @@ export function textOf(cell: unknown): string {
  * The visible text of a cell.
  * @returns an empty text also for `n/a`, `null`, `-` and the like
  */
-export function valueIn(cell: unknown): string {
-	const text = textOf(cell).replace(invisible, '');
+export function cellValue(cell: unknown): string {
+	const text = cellText(cell).replace(invisible, '');
 	return /^(?:n\/?a|nan|none|null|nil|undefined|[-–—.?]+)$/i.test(text) ? '' : text;
 }
 
@@ -43,7 +43,7 @@ export function valueIn(cell: unknown): string {
  * The visible text of a field.
  * @returns an empty text for a row without the field
  */
-export const fieldIn = (row: unknown, field: string): string => valueIn(property(row, field));
+export const columnValue = (row: unknown, field: string): string => cellValue(property(row, field));
 
 /**
  * Decodes a text of a CSV file. If the file has no mark of its encoding, n8n makes one letter of each byte.
@@ -81,7 +81,7 @@ const changedNumber = /^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+
  */
 export function isChangedNumber(cell: unknown, number: string): boolean {
 	const isWhole = Number.isInteger(cell) && Number(cell) >= 0 && Number(cell) < 1e15;
-	const isDate = cell instanceof Date || date.test(valueIn(cell));
+	const isDate = cell instanceof Date || date.test(cellValue(cell));
 	return (typeof cell === 'number' && !isWhole) || isDate || changedNumber.test(number);
 }
 
@@ -139,8 +139,8 @@ const misreadings: Array<[pattern: RegExp, what: string, remedy: string]> = [
  * @param row such as `Row 3 of the list`
  * @throws {InvalidValueError}
  */
-export function refuseMisread(cell: unknown, row: string, column: string): void {
-	const text = textOf(cell);
+export function assertReadable(cell: unknown, row: string, column: string): void {
+	const text = cellText(cell);
 	for (const [pattern, what, remedy] of misreadings)
 		if (pattern.test(text))
 			throw new InvalidValueError(`${row} has ${what} in ${column}: ${show(text)}`, remedy);
@@ -148,17 +148,17 @@ export function refuseMisread(cell: unknown, row: string, column: string): void 
 
 /**
  * Refuses a cell that people cannot compare by eye: no text, the error of a formula, or invisible letters.
- * @param refusesInvisible whether any invisible character is refused, because the value is sent
+ * @param forbidsInvisible whether any invisible character is refused, because the value is sent
  * @throws {InvalidValueError}
  */
-export function refuseUnreadable(cell: unknown, field: string, refusesInvisible: boolean): void {
-	const text = textOf(cell);
+export function assertComparable(cell: unknown, field: string, forbidsInvisible: boolean): void {
+	const text = cellText(cell);
 	const isText = !/^(?:object|boolean)$/.test(typeof (cell ?? '')) || cell instanceof Date;
 	const hasUnseen =
-		/[\p{Co}\p{Cn}]/u.test(text) || (refusesInvisible && text.replace(invisible, '') !== text);
+		/[\p{Co}\p{Cn}]/u.test(text) || (forbidsInvisible && text.replace(invisible, '') !== text);
 	// U+202E shows the letters and digits behind it in reverse order.
 	const isTurned = typeof cell === 'string' && cell.includes('\u202e');
-	refuseIf(field, isText ? text : cell, [
+	checkValue(field, isText ? text : cell, [
 		[!isText, 'is not text', 'Write it as text, or as a number.'],
 		[isFormulaError(text), 'is an error of a formula', 'Correct the formula.'],
 		[hasUnseen || isTurned, 'has a letter that nobody can see', 'Write it again by hand.'],

@@ -19,7 +19,7 @@
  * has finished, it removes the row, unless 30 s have passed: by then another process may hold the lock.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { inTurn } from '../inTurn';
+import { runExclusive } from '../runExclusive';
 import { monotonicStopwatch, pause, stopwatch } from '../time';
 import { asError } from '../unknownValues';
 import { marksOf, type Marks } from './marks';
@@ -70,7 +70,7 @@ export async function withRecordLock<Value>(
 	access: (marks: Marks) => Promise<Value>,
 	stop?: AbortSignal,
 ): Promise<Value> {
-	return await inTurn(`record ${context.getWorkflow().id}`, async (isFirst) => {
+	return await runExclusive(`record ${context.getWorkflow().id}`, async (isFirst) => {
 		// The pause lets other processes acquire the lock.
 		if (!isFirst) await pause(shortPauseMs(), stop);
 		return await whileLocked(context, access, stop);
@@ -160,7 +160,7 @@ async function tryToAcquire(
 	}
 	if (before.has(lockMark))
 		return ownMarks !== undefined && before.size === marks.length ? 'heldBySame' : 'held';
-	await refuseForeignTexts(lockRow, marks);
+	await assertOwnTexts(lockRow, marks);
 	return 'acquired';
 }
 
@@ -173,7 +173,7 @@ async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): P
 	// The removal takes the marks of other waiting processes too, so they start their waiting time again.
 	await lockRow.remove(waitingMarks.filter((mark) => !ownMarks.has(mark)));
 	if ((await lockRow.count()) > marks.length) {
-		await refuseForeignTexts(lockRow, [lockMark]);
+		await assertOwnTexts(lockRow, [lockMark]);
 		return;
 	}
 	let before: ReadonlySet<string>;
@@ -189,12 +189,12 @@ async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): P
 }
 
 async function release(lockRow: Marks): Promise<void> {
-	await refuseForeignTexts(lockRow, [lockMark]);
+	await assertOwnTexts(lockRow, [lockMark]);
 	await lockRow.clear();
 }
 
 /** @throws {Error} when the row has texts of another node: then it cannot be the lock */
-async function refuseForeignTexts(lockRow: Marks, expected: string[]): Promise<void> {
+async function assertOwnTexts(lockRow: Marks, expected: string[]): Promise<void> {
 	if ((await lockRow.count()) <= expected.length) return;
 	// n8n gives only the number of texts. Once all marks of the lock are stored, a higher number proves that
 	// there are texts of another node.

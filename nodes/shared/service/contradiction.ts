@@ -7,8 +7,8 @@ import type { Answer } from './attempt';
 import {
 	failureWords,
 	negatedParticiple,
-	openPaymentPatterns,
-	openWords,
+	unclearPaymentPatterns,
+	unclearWords,
 	paymentRefusalStatuses,
 	refusalWords,
 	successNames,
@@ -117,7 +117,7 @@ const denialsOfPayment: FieldRules = {
 	],
 	/** A field has the name of an open step, such as `pendingSince: "x"`. A success may have one such as `queuedAt`. */
 	nameOfOpenStep: [
-		RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${openWords})`, 'is'),
+		RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${unclearWords})`, 'is'),
 		nonEmpty,
 	],
 	/** The answer is about an earlier payment, a test, or a payment that waits for approval or came back. */
@@ -143,7 +143,7 @@ const denialsOfPayment: FieldRules = {
 		RegExp(
 			`^(?!https?:).*(?:${[
 				failureWords,
-				openWords,
+				unclearWords,
 				negatedParticiple,
 				"did(?: not|n't) go|nothing was|no transfer|not found|not answer|dropped|out of gas",
 				'(?:payment|transfer|transaction|disbursement) initiated|will be (?:sent|paid|processed|transferred)|proposed|draft|held by',
@@ -247,7 +247,7 @@ export function contradictionOfRefusal(
 		if (!isFieldOfRefusal(name, sent)) return { problem, rule: 'fieldOfNoRefusal', matched: name };
 		const isReason = needsReason && reasonNames.test(lastPartOf(name));
 		for (const value of values) {
-			const match = openIn(name, value) ?? (isReason ? noReasonIn(value) : undefined);
+			const match = unclearIn(name, value) ?? (isReason ? noReasonIn(value) : undefined);
 			if (match !== undefined) return { problem, ...match };
 		}
 	}
@@ -257,8 +257,8 @@ export function contradictionOfRefusal(
 const wordsIn = (value: string): string => value.replace(/[\s_]+/g, ' ');
 
 /** The rule by which a value of a refusal leaves open whether it paid. */
-const openIn = (name: string, value: string): Match | undefined =>
-	firstMatch(openPaymentPatterns, wordsIn(value)) ??
+const unclearIn = (name: string, value: string): Match | undefined =>
+	firstMatch(unclearPaymentPatterns, wordsIn(value)) ??
 	firstMatch(patternsFor(valuesOfNoRefusal, name), value);
 
 /** The rule by which a value says why a payment is refused. */

@@ -4,12 +4,7 @@ import type {
 	ICredentialsDecrypted,
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
-import {
-	authenticationHeaders,
-	refuseUnusableSecrets,
-	parseAccount,
-	type Account,
-} from '../account';
+import { authenticationHeaders, assertUsableSecrets, readAccount, type Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
 import { rawAnswer } from '../n8n';
 import { judge } from './judge';
@@ -25,8 +20,8 @@ export async function testCredential(
 ): Promise<INodeCredentialTestResult> {
 	let account: Account;
 	try {
-		account = parseAccount(credential);
-		refuseUnusableSecrets(account);
+		account = readAccount(credential);
+		assertUsableSecrets(account);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
 		return { status: 'Error', message: `${message}. ${remedy}` };

@@ -151,7 +151,11 @@ function withItem(message: string, itemIndex?: number): string {
 	return itemIndex === undefined ? message : `${message} [item ${itemIndex}]`;
 }
 
-export function failureError(node: INode, failure: ServiceFailure, itemIndex?: number): Error {
+export function nodeErrorOfFailure(
+	node: INode,
+	failure: ServiceFailure,
+	itemIndex?: number,
+): Error {
 	return apiError(node, withItem(failure.message, itemIndex), failure, itemIndex);
 }
 
@@ -162,7 +166,7 @@ export function invalidValueFailure(error: unknown): Failure & { code: 'invalid'
 }
 
 /** The n8n error for a value that cannot be used. An error that n8n threw stays as it is. */
-export function invalidValueError(node: INode, error: unknown, itemIndex?: number): Error {
+export function nodeErrorOf(node: INode, error: unknown, itemIndex?: number): Error {
 	const { cause, message, remedy } = asInvalidValue(error);
 	if (cause instanceof Error) return cause;
 	return operationError(node, withItem(message, itemIndex), remedy, itemIndex);

@@ -45,10 +45,10 @@ const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]
  * Client errors and redirects that can also follow a request that was carried out: with 408 and 499 a proxy
  * says that it gave up waiting, and with 302 and 303 a service says where its result can be seen.
  */
-const openStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
+const unclearStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 
 /** Success statuses that leave open whether a payment was made: accepted, or done in part. */
-const openPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
+const unclearPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
 
 /**
  * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4
@@ -61,7 +61,7 @@ const openPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
 export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	if (attempt.kind === 'unanswered') return judgeUnanswered(request, attempt);
 	const { status } = attempt;
-	const isOpen = request.movesMoney === true && openPaymentStatuses.has(status);
+	const isOpen = request.movesMoney === true && unclearPaymentStatuses.has(status);
 	if (status >= 200 && status < 300 && !isOpen) return judgeSuccess(request, attempt);
 	const hasRefusalStatus = refuses(request, status);
 	const contradiction = hasRefusalStatus ? contradictionOfRefusal(request, attempt) : undefined;
@@ -78,7 +78,7 @@ export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 /** Whether a status refuses such a request. */
 function refuses({ movesMoney }: RequestTraits, status: number): boolean {
 	if (movesMoney === true) return paymentRefusalStatuses.has(status);
-	return status >= 300 && status < 500 && !openStatuses.has(status);
+	return status >= 300 && status < 500 && !unclearStatuses.has(status);
 }
 
 function judgeUnanswered(

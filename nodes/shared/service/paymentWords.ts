@@ -3,7 +3,7 @@
  * rules for its fields. To see the rule that judges an answer:
  * `npx node scripts/judge-answer.mts 422 '{"message":"…"}'`
  *
- * `failureWords` and `openWords` are parts of several rules, and of `transactionHash`: a new word has to fit all
+ * `failureWords` and `unclearWords` are parts of several rules, and of `transactionHash`: a new word has to fit all
  * of them.
  *
  * A payment that is wrongly *unknown* only waits for a person. One that is wrongly *not paid* can be paid
@@ -37,7 +37,7 @@ export const failureWords =
  * Words for a payment that is not finished, or was made earlier. They must not match words of a usual
  * refusal, such as "please wait" and "the submitted value".
  */
-export const openWords =
+export const unclearWords =
 	'timed?.?out|duplicate|already|in.?progress|in.?flight|in.process|pending|queued|waiting|processing|for approval|being (?:processed|sent|paid|made|executed)|scheduled|partial|unconfirmed|under.?review|on.?hold|not yet';
 
 /** A negated participle, such as in "was not paid". */
@@ -119,8 +119,8 @@ const failuresAfterPayment = {
 };
 
 /** Rules for texts that leave open whether a payment was made earlier or is under way. They take linear time. */
-export const openPaymentPatterns = patternsOf({
-	openWords,
+export const unclearPaymentPatterns = patternsOf({
+	unclearWords,
 	madeWords,
 	...failuresAfterPayment,
 	/** The text quotes another answer: it has JSON, XML, or names with values. */
@@ -162,7 +162,7 @@ export const refusalWords = patternsOf({
  * Such a word in the middle of letters and digits does not count, because it can be there by chance.
  */
 const transactionHash = RegExp(
-	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|mock|test|sandbox|draft|job|proposal|dummy|fake|placeholder|batch|task|req|approval|http|${failureWords}|${openWords}))[\\x21-\\x7a]+$`,
+	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|mock|test|sandbox|draft|job|proposal|dummy|fake|placeholder|batch|task|req|approval|http|${failureWords}|${unclearWords}))[\\x21-\\x7a]+$`,
 	'i',
 );
 

@@ -49,10 +49,10 @@ export async function attemptWithRetries(
 		const last = await attempt();
 		const judgement = judge(request, last);
 		// A refusal of the last attempt does not show that an earlier one was not carried out.
-		const isRefusedAfterDoubt = mayHaveBeenDone && judgement.verdict === 'notDone';
+		const isRefusedAfterUnknown = mayHaveBeenDone && judgement.verdict === 'notDone';
 		const judged: JudgedCall = {
 			last,
-			judgement: isRefusedAfterDoubt
+			judgement: isRefusedAfterUnknown
 				? { ...judgement, verdict: 'unknown', code: 'unclear' }
 				: judgement,
 			attempts,

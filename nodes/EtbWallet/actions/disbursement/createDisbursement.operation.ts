@@ -1,8 +1,8 @@
 /** Disbursement → Create: the fields of a payment in the editor. `disbursement/` pays it. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
-import { disburse } from '../../disbursement/disburse';
+import { createDisbursement } from '../../disbursement/createDisbursement';
 import type { Operation } from '../../operation';
-import { concurrencyField, optionsField, timeoutField, type OptionField } from './sendOptions';
+import { concurrencyField, optionsField, timeoutField, type OptionField } from './optionFields';
 
 /** The condition for a node that is no tool. */
 const asNode: IDisplayOptions = { show: { '@tool': [false] } };
@@ -155,5 +155,5 @@ export const createDisbursementOperation: Operation = {
 			displayOptions: asTool,
 		},
 	],
-	execute: disburse,
+	execute: createDisbursement,
 };

@@ -2,7 +2,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { payClaims } from '../../disbursement/payClaims';
 import type { Operation } from '../../operation';
-import { concurrencyField, optionsField, timeoutField } from './sendOptions';
+import { concurrencyField, optionsField, timeoutField } from './optionFields';
 
 const field = (displayName: string, name: string, description: string): INodeProperties => ({
 	displayName,

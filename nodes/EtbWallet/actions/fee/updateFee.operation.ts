@@ -26,7 +26,7 @@ export const updateFeeOperation: Operation = {
 		method: 'PUT',
 		path: '/fee',
 		answersWith: 'feePercent',
-		body: { feePercent: feeInPercent(read('feePercent', itemIndex)) },
+		body: { feePercent: readFee(read('feePercent', itemIndex)) },
 	})),
 };
 
@@ -34,7 +34,7 @@ export const updateFeeOperation: Operation = {
  * Reads the platform fee in percent, 0 to 100 (service document §2).
  * @throws {InvalidValueError}
  */
-export function feeInPercent(value: unknown): number {
+export function readFee(value: unknown): number {
 	const remedy = 'Enter a number from 0 to 100 with a point for decimals, for example 0.25.';
 	const percent = decimalText(value);
 	if (percent === undefined) throw fieldError('Fee Percent', value, 'is not a number', remedy);

@@ -1,5 +1,5 @@
 /** Payout Destination → Set: the destination of payouts of the treasury. */
-import { fieldError, requiredChoice, requiredText, show } from '../../../shared/invalidValue';
+import { fieldError, readChoice, readText, show } from '../../../shared/invalidValue';
 import { property } from '../../../shared/unknownValues';
 import { callForEachItem, type Operation } from '../../operation';
 
@@ -35,7 +35,7 @@ export const setPayoutDestinationOperation: Operation = {
 		},
 		{
 			displayName: 'Bank Fields',
-			name: 'bankFields',
+			name: 'readBankFields',
 			type: 'fixedCollection',
 			typeOptions: { multipleValues: true },
 			default: {},
@@ -70,11 +70,11 @@ export const setPayoutDestinationOperation: Operation = {
 		},
 	],
 	execute: callForEachItem((read, itemIndex) => {
-		const type = requiredChoice('Type', read('type', itemIndex), ['mobile', 'bank']);
+		const type = readChoice('Type', read('type', itemIndex), ['mobile', 'bank']);
 		const body =
 			type === 'mobile'
-				? { type, phone: internationalPhone(read('phone', itemIndex)) }
-				: { ...bankFields(read('bankFields', itemIndex)), type };
+				? { type, phone: readPhone(read('phone', itemIndex)) }
+				: { ...readBankFields(read('readBankFields', itemIndex)), type };
 		return {
 			method: 'PUT',
 			path: '/treasury/payout-destination',
@@ -87,16 +87,16 @@ export const setPayoutDestinationOperation: Operation = {
 const nameRemedy = 'Enter the name of the field, or remove the row.';
 const valueRemedy = 'Enter a value, or remove the row.';
 
-function bankFields(value: unknown): Record<string, string> {
+function readBankFields(value: unknown): Record<string, string> {
 	const rows = property(value, 'field');
 	const fields = new Map<string, string>();
 	for (const row of Array.isArray(rows) ? rows : []) {
-		const key = requiredText('Name of a bank field', property(row, 'name'), nameRemedy);
+		const key = readText('Name of a bank field', property(row, 'name'), nameRemedy);
 		if (key === 'type' || fields.has(key)) {
 			const why = key === 'type' ? 'is the payout type itself' : 'is used twice';
 			throw fieldError('Name of a bank field', key, why, 'Give each bank field its own name.');
 		}
-		const text = requiredText(`Bank field ${show(key)}`, property(row, 'value'), valueRemedy);
+		const text = readText(`Bank field ${show(key)}`, property(row, 'value'), valueRemedy);
 		fields.set(key, text);
 	}
 	return Object.fromEntries(fields);
@@ -106,7 +106,7 @@ function bankFields(value: unknown): Record<string, string> {
  * Reads a telephone number in international format with a leading plus sign (service document §2).
  * @throws {InvalidValueError}
  */
-export function internationalPhone(value: unknown): string {
+export function readPhone(value: unknown): string {
 	const remedy =
 		'Enter the number in international format: a plus sign, the country code and 7 to 15 digits in all, without spaces, for example +251911234567.';
 	const phone = typeof value === 'string' ? value.trim() : value;

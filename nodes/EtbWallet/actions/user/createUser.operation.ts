@@ -1,5 +1,5 @@
 /** User → Create: a wallet for a person. */
-import { fieldError, isAbsent, requiredText } from '../../../shared/invalidValue';
+import { fieldError, isAbsent, readText } from '../../../shared/invalidValue';
 import type { Remedies } from '../../../shared/service/request';
 import { callForEachItem, type Operation } from '../../operation';
 
@@ -40,14 +40,14 @@ export const createUserOperation: Operation = {
 		},
 	],
 	execute: callForEachItem((read, itemIndex) => {
-		const email = optionalEmail(read('email', itemIndex));
+		const email = readEmail(read('email', itemIndex));
 		return {
 			// A POST is not repeated: a second call could make a second wallet, or fail because of the first.
 			method: 'POST',
 			path: '/users',
 			answersWith: 'id',
 			body: {
-				externalId: requiredText(
+				externalId: readText(
 					'External ID',
 					read('externalId', itemIndex),
 					'Enter your own ID for the user, for example employee-1042.',
@@ -66,7 +66,7 @@ const emailPattern = /^[^\s@"<>()[\],;:\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
  * Reads an email address; undefined for an empty field.
  * @throws {InvalidValueError}
  */
-export function optionalEmail(value: unknown): string | undefined {
+export function readEmail(value: unknown): string | undefined {
 	const email = typeof value === 'string' ? value.trim() : value;
 	if (isAbsent(email)) return undefined;
 	if (typeof email === 'string' && emailPattern.test(email)) return email;

@@ -1,6 +1,6 @@
 /** Webhook → Set: the URL to which the service sends its events. */
 import { setWebhookRequest } from '../../../shared/service/request';
-import { requiredWebhookUrl } from '../../../shared/url';
+import { readWebhookUrl } from '../../../shared/url';
 import { callForEachItem, type Operation } from '../../operation';
 
 /** Endpoint 4 of the service document §4. */
@@ -24,6 +24,6 @@ export const setWebhookOperation: Operation = {
 		},
 	],
 	execute: callForEachItem((read, itemIndex, account) =>
-		setWebhookRequest(requiredWebhookUrl(read('webhookUrl', itemIndex), account)),
+		setWebhookRequest(readWebhookUrl(read('webhookUrl', itemIndex), account)),
 	),
 };

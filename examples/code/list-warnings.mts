@@ -1,4 +1,4 @@
-/** The doubts about the rows of a list that will be paid, for the person who approves it. */
+/** The warnings about the rows of a list that will be paid, for the person who approves it. */
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 import { isCorrection, type ListRun } from './list-run.mts';
 import { amountOf, hasRemark, likeOthers, type PaymentRow } from './payment-row.mts';
@@ -6,9 +6,9 @@ import { registered } from './register.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
-interface Doubt {
+interface Warning {
 	rows: PaymentRow[];
-	/** A large doubt stands on top of the page, and makes Decline the first choice. */
+	/** A large warning stands on top of the page, and makes Decline the first choice. */
 	isLarge: boolean;
 	/** HTML. */
 	text: string;
@@ -38,18 +38,18 @@ function onTop(rows: PaymentRow[], run: ListRun, ofThese: string): string {
 	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${ofThese}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for another purpose.${hint}`;
 }
 
-/** The doubts about a list, the most important first. */
-export function doubtsAbout(run: ListRun): Doubt[] {
+/** The warnings about a list, the most important first. */
+export function warningsAbout(run: ListRun): Warning[] {
 	const { ready, register } = run;
 	const withRemark = (code: RemarkCode) => ready.filter(hasRemark(code));
-	// One person of many is a doubt about that person, and most of them are one about the list.
+	// One person of many is a warning about that person, and most of them are one about the list.
 	const isMost = ({ length }: PaymentRow[]): boolean => length * 2 >= ready.length;
 	const ofThese = ({ length }: PaymentRow[]): string => `${length} of ${peopleText(ready)}`;
 	const [otherUnknown, paidForPeriod] = [withRemark('otherUnknown'), withRemark('paidForPeriod')];
 	const [paidLately, changedName] = [withRemark('paidLately'), withRemark('changedName')];
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
 	const settled = ready.filter((row) => registered(register, row)?.settledBy);
-	const doubts: Doubt[] = [
+	const warnings: Warning[] = [
 		{
 			rows: otherUnknown,
 			isLarge: true,
@@ -86,5 +86,5 @@ export function doubtsAbout(run: ListRun): Doubt[] {
 			text: `Recorded as not paid before, see below by whom: ${namesWithNumbers(settled)}`,
 		},
 	];
-	return doubts.filter(({ rows }) => rows.length > 0);
+	return warnings.filter(({ rows }) => rows.length > 0);
 }

@@ -5,7 +5,7 @@
  * @param items an item may come several times, with the same `id`
  * @returns a function from the form and the id of an item to the names of at most three others
  */
-export function othersFinder(items: ReadonlyArray<{ form: string; id: unknown; name: string }>) {
+export function sameValueFinder(items: ReadonlyArray<{ form: string; id: unknown; name: string }>) {
 	const byForm = new Map<string, Map<unknown, string>>();
 	for (const { form, id, name } of items) {
 		const names = byForm.get(form) ?? new Map<unknown, string>();

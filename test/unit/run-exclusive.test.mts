@@ -1,10 +1,10 @@
 /** Turns of one process. */
-import { inTurn } from '../../nodes/shared/inTurn.ts';
+import { runExclusive } from '../../nodes/shared/runExclusive.ts';
 
 test('turns of one key come one after the other, also after one that failed', async () => {
 	const steps: string[] = [];
 	const turn = (name: string, fails = false) =>
-		inTurn('key', async () => {
+		runExclusive('key', async () => {
 			steps.push(`${name} begins`);
 			await new Promise(setImmediate);
 			steps.push(`${name} ends`);
@@ -20,7 +20,7 @@ test('a turn that comes when an earlier one has ended waits for the one that run
 	const steps: string[] = [];
 	const gate = Promise.withResolvers<undefined>();
 	const turn = (name: string, until: Promise<unknown>) =>
-		inTurn('other key', async () => {
+		runExclusive('other key', async () => {
 			steps.push(name);
 			await until;
 		});

@@ -1,13 +1,14 @@
 /** Remarks that compare a person with the others of the list, and with the known people and payments. */
 import { decimalText, formatEtb } from '../../shared/decimal';
 import { comparableText } from '../../shared/comparableText';
-import { comparablePhone } from './employeeNumber';
+import { comparablePhone } from './phone';
 import { dayMs, localTime } from './period';
 import type { ListSettings } from './listSettings';
-import { othersFinder } from './othersFinder';
-import { isPaid, type History, type Known } from './history';
+import { sameValueFinder } from './sameValueFinder';
+import type { History } from './history';
+import { isPaid, type KnownTables } from './knownTables';
 import { latelyDays, remark, remarkIf, type Remark, type RemarkCode } from './remarks';
-import type { Person, ReadRow } from './rows';
+import type { PersonRow, ReadRow } from './rows';
 
 const comparableEmail = (text: string): string => (text.includes('@') ? comparableText(text) : '');
 
@@ -38,7 +39,7 @@ type ComparisonSettings = Pick<ListSettings, 'purpose' | 'period' | 'now' | 'set
  */
 export function remarkFinder(
 	listed: readonly ReadRow[],
-	known: Known,
+	known: KnownTables,
 	settings: ComparisonSettings,
 ) {
 	const persons = listed.map(({ person }) => person);
@@ -53,9 +54,9 @@ export function remarkFinder(
 			remark('otherUnknown', `${each.purpose}, ${each.period}`),
 		),
 		...remarkIf('new', person.key && newnessOf(history, known)),
-		...(settings.setsUpPeople === true ? firstValues(person, history.inPeople) : []),
+		...(settings.setsUpPeople === true ? firstValues(person, history.knownPerson) : []),
 		...changesOf(person, history, known),
-		...sharedFieldsOf(withKnownFields(person, history.inPeople)),
+		...sharedFieldsOf(withKnownFields(person, history.knownPerson)),
 		...paidLately(person, history, settings.now),
 		...paidForPeriod(person, history, settings),
 		...(sums.has(person.amountEtb ?? 0) ? [remark('sumOfOthers')] : []),
@@ -64,33 +65,33 @@ export function remarkFinder(
 
 /** The reason why a person counts as new; empty for a person who is known. */
 function newnessOf(
-	{ inPeople, paid, otherPayments }: History,
-	{ people, payments }: Known,
+	{ knownPerson, paid, otherPayments }: History,
+	{ people, payments }: KnownTables,
 ): string {
 	if (paid) return '';
 	if (payments && otherPayments.length === 0) return 'never paid before';
-	return people && !inPeople ? 'not in the table of people' : '';
+	return people && !knownPerson ? 'not in the table of people' : '';
 }
 
 /** The remarks on differences from the known data of a person: one of each code, from the newest data. */
-function changesOf(person: Person, history: History, { payments }: Known): Remark[] {
-	const { inPeople, paid, otherPayments } = history;
+function changesOf(person: PersonRow, history: History, { payments }: KnownTables): Remark[] {
+	const { knownPerson, paid, otherPayments } = history;
 	if (paid) return differences(person, paid, 'when it was paid');
 	const last = history.lastTime ?? otherPayments.at(-1);
 	// Only the last amount for the same purpose is compared, because a small bonus is not a lower salary.
 	const lastTime = last && { ...last, amountEtb: history.lastTime?.amountEtb };
 	const isFirstPayment = payments === undefined || otherPayments.length === 0;
 	const remarks = [
-		...differences(person, inPeople, 'in the table of people', isFirstPayment),
+		...differences(person, knownPerson, 'in the table of people', isFirstPayment),
 		...differences(person, lastTime, `last time (${last?.period})`),
 	];
 	return [...new Map(remarks.map((each) => [each.code, each])).values()];
 }
 
 /** The person with the values that the list lacks and Known People has. */
-function withKnownFields(person: Person, inPeople: Person | undefined): Person {
-	if (inPeople === undefined) return person;
-	const [phone, email] = [person.phone || inPeople.phone, person.email || inPeople.email];
+function withKnownFields(person: PersonRow, knownPerson: PersonRow | undefined): PersonRow {
+	if (knownPerson === undefined) return person;
+	const [phone, email] = [person.phone || knownPerson.phone, person.email || knownPerson.email];
 	return { ...person, phone, email };
 }
 
@@ -98,12 +99,14 @@ function withKnownFields(person: Person, inPeople: Person | undefined): Person {
 const isSameAmount = (one = NaN, other = NaN): boolean => Math.abs(one - other) < 0.001;
 
 /** Remarks on values that Known People lacks, so that they are stored there. The wallet is not one of them. */
-function firstValues(person: Person, inPeople: Person | undefined): Remark[] {
-	if (inPeople === undefined) return [];
-	const isFirstAmount = person.amountEtb !== undefined && inPeople.amountEtb === undefined;
+function firstValues(person: PersonRow, knownPerson: PersonRow | undefined): Remark[] {
+	if (knownPerson === undefined) return [];
+	const isFirstAmount = person.amountEtb !== undefined && knownPerson.amountEtb === undefined;
 	const codes = comparedFields
 		.filter(({ field }) => field !== 'userId')
-		.filter(({ field, formOf }) => formOf(person[field]) !== '' && formOf(inPeople[field]) === '')
+		.filter(
+			({ field, formOf }) => formOf(person[field]) !== '' && formOf(knownPerson[field]) === '',
+		)
 		.map(({ changed }) => changed);
 	return [...(isFirstAmount ? ['changedAmount' as const] : []), ...codes].map((code) =>
 		remark(code, 'none in the table of people'),
@@ -111,7 +114,12 @@ function firstValues(person: Person, inPeople: Person | undefined): Remark[] {
 }
 
 /** @param when the time of `known`, such as `last time (2026-10)` */
-function differences(person: Person, known: Person | undefined, when: string, withAmount = true) {
+function differences(
+	person: PersonRow,
+	known: PersonRow | undefined,
+	when: string,
+	withAmount = true,
+) {
 	if (known === undefined) return [];
 	const { amountEtb: amount = 0 } = person;
 	const { amountEtb: was = 0 } = known;
@@ -136,7 +144,7 @@ function differences(person: Person, known: Person | undefined, when: string, wi
  * same amount. There are none if this payment itself is paid.
  */
 const paidLately = (
-	person: Person,
+	person: PersonRow,
 	{ paid, otherPayments, otherPaymentsForPurpose }: History,
 	now: Date,
 ) =>
@@ -161,7 +169,11 @@ const paidLately = (
  * payment: its amount is that of one of those payments, or more than half of their sum, which is too much for
  * a correction or a bonus.
  */
-function paidForPeriod(person: Person, history: History, { period }: ComparisonSettings): Remark[] {
+function paidForPeriod(
+	person: PersonRow,
+	history: History,
+	{ period }: ComparisonSettings,
+): Remark[] {
 	if (history.paid) return [];
 	// A payment for the same purpose and period is this very payment, and not among the others.
 	const ofPeriod = history.otherPayments.filter((each) => each.period === period);
@@ -192,15 +204,16 @@ function sumsOfOthers(amounts: readonly number[]): Set<number> {
 const withoutDoubles = (name: string): string => name.replace(/(\p{L})\1+/gu, '$1');
 
 /** Makes the function that remarks on the same name, telephone, wallet or email under another number. */
-function sharedFieldFinder(people: readonly Person[]): (person: Person) => Remark[] {
+function sharedFieldFinder(people: readonly PersonRow[]): (person: PersonRow) => Remark[] {
 	const numbered = people.filter(({ key }) => key !== '');
 	const finders = comparedFields.map(({ field, formOf, same }) => {
-		const likenessOf = (person: Person): string =>
+		const likenessOf = (person: PersonRow): string =>
 			field === 'name' ? withoutDoubles(formOf(person.name)) : formOf(person[field]);
-		const othersLike = othersFinder(
+		const othersLike = sameValueFinder(
 			numbered.map((each) => ({ form: likenessOf(each), id: each.key, name: each.employee })),
 		);
-		return (person: Person): Remark[] => remarkIf(same, othersLike(likenessOf(person), person.key));
+		return (person: PersonRow): Remark[] =>
+			remarkIf(same, othersLike(likenessOf(person), person.key));
 	});
 	return (person) => finders.flatMap((find) => find(person));
 }

@@ -1,5 +1,5 @@
 /** Groups items, in order. `Map.groupBy` does the same, but the Node.js 20 of older n8n does not have it. */
-export function grouped<Item, Group>(
+export function groupBy<Item, Group>(
 	items: readonly Item[],
 	groupOf: (item: Item) => Group,
 ): Map<Group, Item[]> {

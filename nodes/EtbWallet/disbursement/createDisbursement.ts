@@ -2,6 +2,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
 import { addHint, isStopped } from '../../shared/n8n';
+import { messageOf } from '../../shared/unknownValues';
 import { callService } from '../../shared/service/call';
 import { balanceRequest } from '../../shared/service/request';
 import type { Operation } from '../operation';
@@ -9,11 +10,11 @@ import { readOptions, type RunOptions } from './options';
 import { isFailed, isPayment, readPayment, sameReferenceCheck } from './entry';
 import type { Entry, Payment, Result } from './entry';
 import { PaymentRecord } from './paymentRecord';
-import { loadSettings, readEntries, runOf, refuseUnusable, type Run } from './run';
+import { loadSettings, readEntries, runOf, assertUsable, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
-import { hintAtRepeatedPayees, reportRun, reportRefusal } from './report';
-import { notRecorded, resultOfState, settleSteps } from './results';
+import { hintAtRepeatedPayees, reportRun, reportHalt } from './report';
+import { notRecorded, resultOfState, settleSteps } from './recordResults';
 
 /**
  * Pays all items of a run. A dry run only checks them, and Mode on Settle Unknown records what a person found
@@ -22,28 +23,34 @@ import { notRecorded, resultOfState, settleSteps } from './results';
  * @throws {NodeOperationError} unless the node continues on fail. The error lists which payments were made, are
  * unknown, or were not attempted
  */
-export const disburse: Operation['execute'] = async (context, read) => {
+export const createDisbursement: Operation['execute'] = async (context, read) => {
 	const settings = await loadSettings(context, () => readOptions(context, read));
 	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
 	const readEntry = (entry: Entry): void => readPayment(read, entry, options.maxAmount);
 	const entries = readEntries(context, readEntry, sameReferenceCheck());
 	const record = new PaymentRecord(context, options.timeoutMs);
-	const refuse = async (refusal: Result): Promise<INodeExecutionData[]> => {
+	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {
 		if (context.continueOnFail())
-			await applyRecordedResults(record, entries.filter(isPending), options).catch(() => undefined);
-		return reportRefusal(context, options, refusal, entries);
+			await applyRecordedResults(record, entries.filter(isPending), options).catch(
+				(error: unknown) => {
+					addHint(
+						context,
+						`The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`,
+					);
+				},
+			);
+		return reportHalt(context, options, halt, entries);
 	};
-	if (settings.refusal !== undefined) return await refuse(settings.refusal);
-	refuseUnusable(context, options, entries);
+	if (settings.halt !== undefined) return await haltRun(settings.halt);
+	assertUsable(context, options, entries);
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const run = runOf(context, settings, (entry) => `It may have been paid. ${settleSteps(entry)}`);
 	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
-	const refusal =
-		refusalIfAboveLimit(acceptable, options.maxTotal) ??
-		(await refusalIfUncovered(run, record, pending));
-	if (refusal !== undefined) return await refuse(refusal);
+	const halt =
+		haltIfAboveLimit(acceptable, options.maxTotal) ?? (await haltIfUncovered(run, record, pending));
+	if (halt !== undefined) return await haltRun(halt);
 	hintAtRepeatedPayees(context, acceptable);
 	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
@@ -54,8 +61,8 @@ export const disburse: Operation['execute'] = async (context, read) => {
 const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
 
-/** The refusal of a run whose sum is above the Maximum per Run in ETB; undefined if it may start. */
-function refusalIfAboveLimit(payments: Payment[], limit?: Decimal): Result | undefined {
+/** The halt of a run whose sum is above the Maximum per Run in ETB; undefined if it may start. */
+function haltIfAboveLimit(payments: Payment[], limit?: Decimal): Result | undefined {
 	const total = totalOf(payments);
 	if (limit === undefined || !isAbove(total, limit)) return undefined;
 	return {
@@ -65,15 +72,15 @@ function refusalIfAboveLimit(payments: Payment[], limit?: Decimal): Result | und
 	};
 }
 
-/** The refusal of a run if the treasury does not hold what is still to be paid; undefined if it may start. */
-async function refusalIfUncovered(
+/** The halt of a run if the treasury does not hold what is still to be paid; undefined if it may start. */
+async function haltIfUncovered(
 	run: Run,
 	record: PaymentRecord,
 	pending: Payment[],
 ): Promise<Result | undefined> {
 	if (!run.options.checkBalance) return undefined;
-	const { balance, refusal } = await readBalance(run);
-	if (refusal !== undefined) return refusal;
+	const { balance, halt } = await readBalance(run);
+	if (halt !== undefined) return halt;
 	if (!isAbove(totalOf(pending), balance)) return undefined;
 	try {
 		// A run that is repeated after a crash needs money only for the payments that were not sent yet.
@@ -90,8 +97,8 @@ async function refusalIfUncovered(
 	}
 }
 
-/** The treasury balance in ETB, or the refusal of the run if it cannot be read. */
-type Balance = { balance: Decimal; refusal?: undefined } | { balance?: undefined; refusal: Result };
+/** The treasury balance in ETB, or the halt of the run if it cannot be read. */
+type Balance = { balance: Decimal; halt?: undefined } | { balance?: undefined; halt: Result };
 
 async function readBalance({ context, account, options }: Run): Promise<Balance> {
 	const callOptions = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
@@ -99,12 +106,12 @@ async function readBalance({ context, account, options }: Run): Promise<Balance>
 	if (!called.ok) {
 		const { message, remedy, httpCode } = called.failure;
 		const unread = `The treasury balance could not be read: ${message}`;
-		return { refusal: notCovered(unread, remedy, httpCode) };
+		return { halt: notCovered(unread, remedy, httpCode) };
 	}
 	const balance = decimalText(called.output.treasuryBalance);
 	if (balance !== undefined) return { balance };
 	return {
-		refusal: notCovered(
+		halt: notCovered(
 			'The service answered without a treasury balance',
 			'Turn off Check Balance First under Options to pay without this check.',
 		),
@@ -131,7 +138,7 @@ async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): P
 }
 
 /**
- * Gives each payment of a refused run that was sent earlier the result that the record has. Otherwise a register
+ * Gives each payment of a halted run that was sent earlier the result that the record has. Otherwise a register
  * would get `notPaid` for people who were paid.
  * @throws {Error} when n8n's database fails
  */

@@ -9,7 +9,7 @@ const lastTurns = new Map<string, Promise<unknown>>();
  * @returns the result of `work`
  * @throws what `work` throws
  */
-export async function inTurn<Value>(
+export async function runExclusive<Value>(
 	key: string,
 	work: (isFirst: boolean) => Promise<Value>,
 ): Promise<Value> {
