@@ -1,10 +1,27 @@
 /** The files of deploy/queue that the tests of queue mode do not run: they take environment and routes from there. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { projectFolder } from '../../demo/folders.mts';
 
 const textOf = (name: string): string =>
 	readFileSync(join(projectFolder, 'deploy', 'queue', name), 'utf8');
+
+const Manifest = z.object({
+	dependencies: z.record(z.string()).optional(),
+	devDependencies: z.record(z.string()).optional(),
+});
+const manifestOf = (folder: string) =>
+	Manifest.parse(JSON.parse(readFileSync(join(projectFolder, folder, 'package.json'), 'utf8')));
+
+test('demo, tests and queue mode have one n8n, and the n8n-workflow of its n8n-core', () => {
+	const { devDependencies = {} } = manifestOf('.');
+	const [, image] = /n8nio\/n8n:(\S+)/.exec(textOf('Dockerfile')) ?? [];
+	const version = manifestOf('demo').dependencies?.['n8n'];
+	expect([image, devDependencies['n8n-core']]).toEqual([version, version]);
+	const ofCore = manifestOf('node_modules/n8n-core').dependencies ?? {};
+	expect(devDependencies['n8n-workflow']).toBe(ofCore['n8n-workflow']);
+});
 
 test('.env.example names the variables of compose.yaml', () => {
 	const names = textOf('.env.example').matchAll(/^(\w+)=/gm);
