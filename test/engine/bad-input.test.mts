@@ -172,7 +172,7 @@ describe('bank fields', () => {
 				resource: 'payoutDestination',
 				operation: 'set',
 				type: 'bank',
-				readBankFields: { field },
+				bankFields: { field },
 			},
 		});
 

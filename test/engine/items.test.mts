@@ -66,12 +66,12 @@ test.each(['$json.value', "$json['the value']", '$json["the value"]'])(
 );
 
 test('an expression inside a bank field is evaluated for each item', async () => {
-	const readBankFields = { field: [{ name: 'accountNumber', value: '={{ $json.account }}' }] };
+	const bankFields = { field: [{ name: 'accountNumber', value: '={{ $json.account }}' }] };
 	const parameters = {
 		resource: 'payoutDestination',
 		operation: 'set',
 		type: 'bank',
-		readBankFields,
+		bankFields,
 	};
 	await run([{ account: '1' }, { account: '2' }], {}, parameters);
 	expect(sandbox.requests.map(({ body }) => body)).toEqual([

@@ -592,7 +592,10 @@ describe('registration, beside the URL that the service has', () => {
 	test("n8n's database gets no API key", async () => {
 		const staticData = {};
 		await callTriggerHook(options({ staticData }), 'create');
-		expect(JSON.stringify(staticData)).toContain('127.0.0.1:5678');
+		// The names are those that earlier versions stored.
+		const url = expect.stringContaining('127.0.0.1:5678') as string;
+		const stored = { url, accountKey: expect.any(String) as string };
+		expect(staticData).toEqual({ 'node:ETB Wallet Trigger': stored });
 		expect(JSON.stringify(staticData)).not.toContain(sandbox.apiKey);
 	});
 });

@@ -107,6 +107,30 @@ const allFields = (properties: INodeProperties[]): INodeProperties[] =>
 		return [property, ...allFields(inside)];
 	});
 
+/** A line for each field, with its values if they are fixed. The same field of two operations is one line. */
+function savedNames(node: string, properties: INodeProperties[], path = ''): string[] {
+	return properties.flatMap((property) => {
+		const { name, type, options = [] } = property;
+		if (type === 'notice') return [];
+		const own = `${node} ${path}${name}`;
+		const values = choices(property).map(({ value }) => `${own}: ${value}`);
+		const inside = options.flatMap((option) =>
+			'type' in option ? [option] : 'values' in option ? option.values : [],
+		);
+		return [own, ...values, ...savedNames(node, inside, `${path}${name}.`)];
+	});
+}
+
+test('saved workflows find each field and value: nothing in saved-names.txt changes or goes', () => {
+	const names = [
+		...savedNames(action.name, action.properties),
+		...savedNames(trigger.name, trigger.properties),
+		...savedNames(new EtbWalletApi().name, new EtbWalletApi().properties),
+	];
+	const saved = readFileSync('test/repository/saved-names.txt', 'utf8').trimEnd().split('\n');
+	expect([...new Set(names)].toSorted()).toEqual(saved);
+});
+
 test('the workflow with every operation has each of them, with every field', () => {
 	const used = JSON.stringify(everyOperation().nodes.map(({ parameters }) => parameters));
 	const fields = allFields(action.properties).filter(

@@ -25,7 +25,7 @@ export const everyOperation = (): WorkflowFile =>
 		wallet('Payout Mobile', 'payoutDestination', 'set', { type: 'mobile', phone: '+251911234567' }),
 		wallet('Payout Bank', 'payoutDestination', 'set', {
 			type: 'bank',
-			readBankFields: { field: [{ name: 'accountNumber', value: '1000123456789' }] },
+			bankFields: { field: [{ name: 'accountNumber', value: '1000123456789' }] },
 		}),
 		wallet('Webhook', 'webhook', 'set', { webhookUrl: 'https://localhost:9/elsewhere' }),
 		wallet('User', 'user', 'create', {

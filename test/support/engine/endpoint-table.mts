@@ -72,7 +72,7 @@ export const endpointRows: EndpointRow[] = [
 			resource: 'payoutDestination',
 			operation: 'set',
 			type: 'bank',
-			readBankFields: { field },
+			bankFields: { field },
 		},
 		sent: { type: 'bank', ...bank },
 		answer: {},

@@ -35,7 +35,7 @@ export const setPayoutDestinationOperation: Operation = {
 		},
 		{
 			displayName: 'Bank Fields',
-			name: 'readBankFields',
+			name: 'bankFields',
 			type: 'fixedCollection',
 			typeOptions: { multipleValues: true },
 			default: {},
@@ -74,7 +74,7 @@ export const setPayoutDestinationOperation: Operation = {
 		const body =
 			type === 'mobile'
 				? { type, phone: readPhone(read('phone', itemIndex)) }
-				: { ...readBankFields(read('readBankFields', itemIndex)), type };
+				: { ...readBankFields(read('bankFields', itemIndex)), type };
 		return {
 			method: 'PUT',
 			path: '/treasury/payout-destination',
