@@ -276,6 +276,18 @@ test('what was reserved while the run was stopped is not sent, and a later run p
 	expect(codesOf(await pay(people(2)))).toEqual(['paid', 'paid']);
 });
 
+test('a payment that was refused for the moment is not sent again once the run was stopped', async () => {
+	let stop = (): void => undefined;
+	sandbox.faults.plan('POST /disburse', () => {
+		// A later attempt would be paid.
+		if (payments().length > 1) return undefined;
+		setImmediate(stop);
+		return 'tooManyRequests';
+	});
+	await pay(people(1), {}, { started: (engine) => (stop = () => engine.cancel()) });
+	expect([payments().length, sandbox.books.disbursements()]).toEqual([1, []]);
+});
+
 test('what was paid before a change of the record that failed is recorded by the next change', async () => {
 	const ask = deduplicator.checkProcessedAndRecord;
 	const broken = jest.spyOn(deduplicator, 'checkProcessedAndRecord');

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
 	decimalText,
 	formatEtb,
+	toHundredths,
 	toExactNumber,
 	subtract,
 	sum,
@@ -58,6 +59,16 @@ test('sums and differences are exact', () => {
 			expect(less.startsWith('-')).toBe(expected < thousandths(other));
 		}),
 	);
+});
+
+test.each([
+	['1.005', '1.01'],
+	['1.0049', '1'],
+	['12400.125', '12400.13'],
+	['0.004', '0'],
+	['5', '5'],
+])('%p with two decimals is %p: half a cent goes up', (exact, rounded) => {
+	expect(toHundredths(exact)).toBe(rounded);
 });
 
 test.each([
