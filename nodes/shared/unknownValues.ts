@@ -16,4 +16,8 @@ export const hasFields = (value: unknown): value is IDataObject =>
 export const asError = (thrown: unknown): Error =>
 	thrown instanceof Error ? thrown : new Error(String(thrown));
 
-export const messageOf = (thrown: unknown): string => asError(thrown).message;
+/** The message of an error, also of one that n8n gives as data. */
+export function messageOf(thrown: unknown): string {
+	const message = property(thrown, 'message');
+	return typeof message === 'string' ? message : asError(thrown).message;
+}

@@ -1,6 +1,11 @@
 /** Mode: a dry run and a run that settles send nothing, and what a person found out counts once. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { deduplicator, type NodeRun, type RunResult } from '../support/engine/engine.mts';
+import {
+	credentialFor,
+	deduplicator,
+	type NodeRun,
+	type RunResult,
+} from '../support/engine/engine.mts';
 import {
 	resultIn,
 	codes,
@@ -14,6 +19,7 @@ import {
 	payInEachTest,
 	payments,
 	record,
+	sandbox,
 	timePasses,
 } from '../support/engine/paying.mts';
 
@@ -53,6 +59,13 @@ describe('naming references', () => {
 		expect(sent()).toBe(requests);
 		const { output: paid } = await pay(itemsFor('a', 'b', 'c'));
 		expect(codes(paid)).toEqual(['paidBefore', 'paid', 'paidBefore']);
+	});
+
+	test('needs no account: a credential that cannot be used keeps nobody from settling', async () => {
+		await leaveUnknown(itemsFor('a'), ['a']);
+		const credential = { ...credentialFor(sandbox), apiKey: '' };
+		const { output } = await settle({ wasPaid: 'pay-a' }, { credential });
+		expect(codes(output)).toEqual(['settledPaid']);
 	});
 
 	test('that this node never sent, as in a copy, records those that were paid, and nothing of those that were not', async () => {

@@ -359,6 +359,7 @@ describe('a list', () => {
 	const whole: Record<string, [items: Fields[], refusal: RegExp]> = {
 		nobody: [[{}], /nobody in it/],
 		'an error': [[{ error: 'password-protected' }], /could not be read: password-protected/],
+		'an error with more': [[{ error: { message: 'no file' } }], /could not be read: no file/],
 		'only headings': [csv(top), /nobody in it/],
 		'no headings': [csv('E-1,Abebe,5'), /no column employee.*"E-1", "Abebe", "5"/],
 		'gross beside net': [

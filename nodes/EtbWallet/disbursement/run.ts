@@ -37,10 +37,13 @@ export async function loadSettings(
 	context: IExecuteFunctions,
 	readSettings: () => RunOptions,
 ): Promise<Settings> {
+	let options = defaultOptions;
 	try {
-		return { account: await loadAccount(context), options: readSettings() };
+		// A run that settles needs no account.
+		options = readSettings();
+		return { options, account: await loadAccount(context) };
 	} catch (error) {
-		return { options: defaultOptions, halt: resultOfError('settings', error) };
+		return { options, halt: resultOfError('settings', error) };
 	}
 }
 
