@@ -6,7 +6,7 @@ import type {
 	INodeType,
 	INodeTypeDescription,
 } from 'n8n-workflow';
-import { testCredential } from '../shared/service/credentialCheck';
+import { testCredential } from '../shared/service/credentialTest';
 import { findOperation, operationProperties, resources } from './actions';
 import { parameterReader } from './parameters';
 import { failEachItem, type Operation } from './operation';

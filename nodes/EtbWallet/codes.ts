@@ -38,20 +38,33 @@ export type Code = keyof typeof outcomeByCode;
 
 export const outcomeOf = (code: Code): Outcome => outcomeByCode[code];
 
-/** Codes of a payment that is not sent because of the record. */
-export const recordCodes: ReadonlySet<Code> = new Set<Code>([
-	'paidBefore',
-	'otherPayment',
-	'inDoubt',
-	'inFlight',
-]);
-
 /**
- * Codes of an item whose own fields stop it before anything is sent. `aboveMaximum` is also given to every item
- * when the whole run is above its limit (`reportHalt`).
+ * The part that keeps a payment from being sent: the record, or a field of its item. `aboveMaximum` is also given to
+ * every item when the whole run is above its limit (`reportHalt`).
  */
-export const fieldCodes: ReadonlySet<Code> = new Set<Code>([
-	'invalid',
-	'sameReference',
-	'aboveMaximum',
-]);
+const originByCode: Readonly<Record<Code, 'record' | 'field' | 'other'>> = {
+	paidBefore: 'record',
+	otherPayment: 'record',
+	inDoubt: 'record',
+	inFlight: 'record',
+	invalid: 'field',
+	sameReference: 'field',
+	aboveMaximum: 'field',
+	paid: 'other',
+	otherAmount: 'other',
+	settledPaid: 'other',
+	ready: 'other',
+	settledNotPaid: 'other',
+	refused: 'other',
+	notReached: 'other',
+	noAnswer: 'other',
+	unclear: 'other',
+	notCovered: 'other',
+	noRecord: 'other',
+	settings: 'other',
+	notSettled: 'other',
+	claimUsed: 'other',
+};
+
+export const isOfRecord = (code: Code): boolean => originByCode[code] === 'record';
+export const isOfField = (code: Code): boolean => originByCode[code] === 'field';

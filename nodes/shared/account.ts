@@ -5,7 +5,7 @@ import type {
 	IExecuteFunctions,
 	IHookFunctions,
 } from 'n8n-workflow';
-import { partnersUrl } from './url';
+import { readPartnersUrl } from './url';
 import { InvalidValueError } from './invalidValue';
 import { dashes, invisible } from './comparableText';
 
@@ -31,7 +31,7 @@ export interface Account {
 export function readAccount(credential: ICredentialsDecrypted): Account {
 	const { data = {} } = credential;
 	const allowInsecureHttp = data.allowInsecureHttp === true;
-	const url = partnersUrl(data.baseUrl, { allowInsecureHttp });
+	const url = readPartnersUrl(data.baseUrl, { allowInsecureHttp });
 	const apiKey = trimmed(data.apiKey);
 	if (apiKey === '') {
 		throw new InvalidValueError(

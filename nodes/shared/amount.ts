@@ -27,7 +27,7 @@ const withThousands =
  *
  * A number is read without the rounding error of binary calculations. A text may have any form that can mean
  * only one amount, at most two decimals, and the currency before or after it. A text that can mean two
- * amounts, such as `12,400` or `1.250`, is refused with both.
+ * amounts, such as `12,400` or `1.250`, is an error that names both.
  * @param field the name of the value in errors
  * @returns exact decimal text
  * @throws {InvalidValueError} that names the field, the value, and the way to write it

@@ -32,7 +32,7 @@ export const fieldError = (
  * Checks a value against several rules, in order.
  * @throws {InvalidValueError} for the first rule that the value breaks
  */
-export function checkValue(
+export function assertValue(
 	field: string,
 	value: unknown,
 	rules: ReadonlyArray<[isBroken: boolean, why: string, remedy: string]>,
@@ -75,37 +75,7 @@ function jsonOf(value: unknown): string {
 	}
 }
 
-/**
- * Reads one of the choices that the editor offers.
- * @throws {InvalidValueError} for any other value, which an expression or an imported workflow can give
- */
-export function readChoice<Choice extends string>(
-	field: string,
-	value: unknown,
-	choices: readonly Choice[],
-): Choice {
-	const chosen = choices.find((choice) => choice === value);
-	if (chosen !== undefined) return chosen;
-	const others = choices.slice(0, -1).join(', ');
-	throw new InvalidValueError(
-		`${field} is ${show(value)}`,
-		`Choose ${others} or ${choices.at(-1)}.`,
-	);
-}
-
 /** Whether a field is empty, or an expression gave nothing. */
 export function isAbsent(value: unknown): boolean {
 	return value === undefined || value === null || value === '';
-}
-
-/**
- * Reads a text, without white space around it. A whole number becomes text, because spreadsheets turn
- * identifiers into numbers.
- * @throws {InvalidValueError} for an empty value, or a value that is not text
- */
-export function readText(field: string, value: unknown, remedy: string): string {
-	const text = Number.isSafeInteger(value) ? String(value) : value;
-	if (typeof text !== 'string') throw fieldError(field, value, 'is not text', remedy);
-	if (text.trim() === '') throw new InvalidValueError(`${field} is ${show(value)}`, remedy);
-	return text.trim();
 }

@@ -23,7 +23,7 @@ const partnersPath = '/api/v1/partners';
  * @throws {InvalidValueError} for a value that is no URL, has more than address and path, or is http without
  * permission
  */
-export function partnersUrl(
+export function readPartnersUrl(
 	baseUrl: unknown,
 	{ allowInsecureHttp }: { allowInsecureHttp: boolean },
 ): URL {

@@ -101,7 +101,7 @@ export class N8nProcess implements Owner {
 			return (...given): unknown => Reflect.apply(value, undefined, given);
 		};
 		const read = exported('parameters', 'parameterReader')(context);
-		return await exported('disbursement/createDisbursement', 'createDisbursement')(context, read);
+		return await exported('paying/createDisbursement', 'createDisbursement')(context, read);
 	}
 
 	/** Its clock on the wall, in ms. */

@@ -1,7 +1,7 @@
 /** Deliberate mutations in the code of payments, each of which a world has to show: `npm run test:mutations`. */
 import type { Mutation } from '../support/mutation.mts';
 
-const paying = 'nodes/EtbWallet/disbursement';
+const paying = 'nodes/EtbWallet/paying';
 const shared = 'nodes/shared';
 
 /** Mutations of one file, by the rule that breaks: the code, and the text in its place. */
@@ -240,7 +240,7 @@ export const mutations: Mutation[] = [
 			"outcomeOfEntry(payment) !== 'notPaid'",
 		],
 		'A failing database does not keep a payment from being sent': [
-			'run.setResult(payment, notRecorded(error));',
+			'run.setResult(payment, noRecordResult(error));',
 			'await sendConcurrently(run, [payment], () => timeoutMs);',
 		],
 		'A reservation lasts for ever: a process that stood still sends': [
@@ -253,7 +253,6 @@ export const mutations: Mutation[] = [
 			'mayBeRepeated: isIdempotent(request)',
 			'mayBeRepeated: true',
 		],
-		'202 means that it was paid': ['new Set([202, 207])', 'new Set([207])'],
 		'A success without a proof counts': [
 			'found.every(isTransactionHash) && new Set(found).size === 1',
 			'true',
@@ -263,11 +262,12 @@ export const mutations: Mutation[] = [
 			'',
 		],
 	}),
-	...inFile(`${shared}/service/paymentWords.ts`, {
+	...inFile(`${shared}/service/statuses.ts`, {
+		'202 means that it was paid': ['new Set([202, 207])', 'new Set([207])'],
 		'409 means that it was not paid': ['405, 407, 413', '405, 407, 409, 413'],
 	}),
 	...inFile(`${shared}/service/contradiction.ts`, {
-		'A state that is open counts': ['{ ...denials, ...denialsOfPayment }', 'denials'],
+		'An unclear state counts': ['{ ...denials, ...denialsOfPayment }', 'denials'],
 		'A success for another user counts': [': !isSame(value, each),', ': false,'],
 		'A refusal with a hash counts': ['!isFieldOfRefusal(name, sent)', 'false'],
 	}),

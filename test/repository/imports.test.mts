@@ -54,7 +54,7 @@ describe('the code of the package', () => {
 		/^nodes\/shared\/[^/]+$/,
 		/^nodes\/shared\/(record|service)\//,
 		/^nodes\/EtbWallet\/(codes|operation|parameters)\.ts/,
-		/^nodes\/EtbWallet\/(disbursement|list)\//,
+		/^nodes\/EtbWallet\/(paying|list)\//,
 		/^nodes\/EtbWallet\/actions\/\w+\//,
 		/^nodes\/EtbWallet\/actions\/index\.ts/,
 		/^(nodes\/EtbWallet\/EtbWallet\.node\.ts|nodes\/EtbWalletTrigger\/|credentials\/)/,

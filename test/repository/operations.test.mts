@@ -7,7 +7,7 @@ import { checkListOperation as checkList } from '../../nodes/EtbWallet/actions/d
 import { outcomeByCode } from '../../nodes/EtbWallet/codes.ts';
 import { columnNames } from '../../nodes/EtbWallet/list/readList.ts';
 import { remarkCodes } from '../../nodes/EtbWallet/list/remarks.ts';
-import { defaultOptions } from '../../nodes/EtbWallet/disbursement/options.ts';
+import { defaultOptions } from '../../nodes/EtbWallet/paying/options.ts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 
 test('each code stands in the document below its outcome, with what it means', () => {

@@ -1,6 +1,6 @@
 /** The claims that a process remembers. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { useClaim } from '../../nodes/EtbWallet/disbursement/claims.ts';
+import { useClaim } from '../../nodes/EtbWallet/paying/claims.ts';
 
 test('the newest of more claims than are remembered is used once', () => {
 	const context = {

@@ -334,7 +334,7 @@ describe('a payment', () => {
 	];
 
 	// Words of services that may have paid: of a lost connection, a receipt, an earlier payment, or a notice that failed.
-	const doubtful = [
+	const unclearWords = [
 		'Payment of 10 ETB to etbw_a sent, but the receipt could not be stored',
 		...['The transfer has completed', 'Paid 10 ETB, could not save receipt', 'unexpected EOF'],
 		...['Please check if the payment was made before trying again', 'INTERNAL_SERVER_ERROR'],
@@ -383,15 +383,15 @@ describe('a payment', () => {
 		...answers('unknown', [500], { success: false }),
 		...successes,
 		...refusals,
-		...inWords('unknown', ...doubtful),
-		...doubtful.flatMap((error) => answers('unknown', [400], { success: false, error })),
+		...inWords('unknown', ...unclearWords),
+		...unclearWords.flatMap((error) => answers('unknown', [400], { success: false, error })),
 	])('that is answered %i %s is %s', (status, text, verdict) => {
 		expect(judge(pay, answered(text, status)).verdict).toBe(verdict);
 	});
 
 	describe('shows the rule that judges its answer', () => {
 		/** The words of refusals that leave open whether it paid, with the rule and the part that it matches. */
-		const openMessages: Array<[message: string, rule: string, matched: string]> = [
+		const unclearMessages: Array<[message: string, rule: string, matched: string]> = [
 			['Payment is pending', 'unclearWords', 'pending'],
 			['The payment was sent', 'madeWords', 'sent'],
 			['DEADLINE_EXCEEDED', 'gaveUp', 'DEADLINE'],
@@ -410,7 +410,7 @@ describe('a payment', () => {
 			['No way', 'reasonOfNoRefusal', 'No way'],
 		];
 		/** Words that say why a payment is refused. */
-		const reasons: typeof openMessages = [
+		const reasons: typeof unclearMessages = [
 			['Insufficient_ETB', 'noMoney', 'Insufficien'],
 			['amountEtb is not a number', 'wrongValue', 'not a '],
 			['Daily limit reached', 'outsideLimit', 'limit'],
@@ -423,7 +423,7 @@ describe('a payment', () => {
 
 		type Row = [status: number, body: object, rule: string, matched: string];
 		test.each<Row>([
-			...openMessages.map(([message, ...shown]): Row => [422, { message }, ...shown]),
+			...unclearMessages.map(([message, ...shown]): Row => [422, { message }, ...shown]),
 			[422, { receipt: 'x' }, 'fieldOfNoRefusal', 'receipt'],
 			[422, { ok: 'yes' }, 'successNotDenied', 'yes'],
 			[422, { received: 'x' }, 'receivedNoType', 'x'],
@@ -437,11 +437,11 @@ describe('a payment', () => {
 			[200, { ...success, code: 'X1' }, 'codeOtherThanSuccess', 'X1'],
 			[200, { ...success, isPaid: 'no' }, 'successIsFalse', 'no'],
 			[200, { ...success, failReason: 'x' }, 'nameOfFailure', 'x'],
-			[200, { ...success, pendingSince: 'x' }, 'nameOfOpenStep', 'x'],
+			[200, { ...success, pendingSince: 'x' }, 'nameOfUnclearStep', 'x'],
 			[200, { ...success, replayed: true }, 'otherKindOfPayment', 'true'],
 			[200, { ...success, level: 'error' }, 'severityOfError', 'err'],
 			[200, { ...success, amount: 0 }, 'amountOfNothing', '0'],
-			[200, { ...success, note: 'Still queued' }, 'wordsOfFailureOrOpenStep', 'Still queued'],
+			[200, { ...success, note: 'Still queued' }, 'wordsOfFailureOrUnclearStep', 'Still queued'],
 			[200, { ...success, txHash: 'mock-1' }, 'transactionHash', '["mock-1"]'],
 		])('%i %j: %s', (status, body, rule, matched) => {
 			const judgement = judge(pay, answered(JSON.stringify(body), status));
@@ -453,7 +453,7 @@ describe('a payment', () => {
 		});
 
 		test('which has a name of its own', () => {
-			const shown = [...openMessages, ...reasons].map(([, rule]) => rule);
+			const shown = [...unclearMessages, ...reasons].map(([, rule]) => rule);
 			const rules = [...Object.keys(unclearPaymentPatterns), ...Object.keys(refusalWords)];
 			expect([...shown].sort()).toEqual([...rules, 'reasonOfNoRefusal'].sort());
 		});

@@ -1,13 +1,14 @@
 /** Checks of what users enter: telephone numbers, addresses, texts and how values are shown. */
 import fc from 'fast-check';
-import { partnersUrl, readWebhookUrl } from '../../nodes/shared/url.ts';
-import { readFee } from '../../nodes/EtbWallet/actions/fee/updateFee.operation.ts';
-import { readPhone } from '../../nodes/EtbWallet/actions/payoutDestination/setPayoutDestination.operation.ts';
-import { readEmail } from '../../nodes/EtbWallet/actions/user/createUser.operation.ts';
+import { readPartnersUrl, readWebhookUrl } from '../../nodes/shared/url.ts';
+import { readFee } from '../../nodes/EtbWallet/actions/fee/update.operation.ts';
+import { readPhone } from '../../nodes/EtbWallet/actions/payoutDestination/set.operation.ts';
+import { readEmail } from '../../nodes/EtbWallet/actions/user/create.operation.ts';
 import { readAccount } from '../../nodes/shared/account.ts';
-import { pathSegment } from '../../nodes/shared/service/request.ts';
+import { readPathSegment } from '../../nodes/shared/service/request.ts';
 import { readAmount } from '../../nodes/shared/amount.ts';
-import { InvalidValueError, readText, show } from '../../nodes/shared/invalidValue.ts';
+import { readText } from '../../nodes/shared/fields.ts';
+import { InvalidValueError, show } from '../../nodes/shared/invalidValue.ts';
 
 describe('a value of a path', () => {
 	test.each([
@@ -17,11 +18,11 @@ describe('a value of a path', () => {
 		['..a', '..a'],
 		[12, '12'],
 	])('%j is %j', (value, segment) => {
-		expect(pathSegment('Transaction', value, 'Correct it.')).toBe(segment);
+		expect(readPathSegment('Transaction', value, 'Correct it.')).toBe(segment);
 	});
 
 	test.each(['', ' ', '.', '..', ' .. ', 'a\ud800', {}])('%j is an error', (value) => {
-		expect(() => pathSegment('Transaction', value, 'Correct it.')).toThrow(/^Transaction is /);
+		expect(() => readPathSegment('Transaction', value, 'Correct it.')).toThrow(/^Transaction is /);
 	});
 });
 
@@ -39,7 +40,7 @@ describe('the base URL', () => {
 		['http://[::1]:4000', 'http://[::1]:4000/api/v1/partners'],
 		['http://2130706433', 'http://127.0.0.1/api/v1/partners'],
 	])('%p leads to %s', (baseUrl, href) => {
-		expect(partnersUrl(baseUrl, secure).href).toBe(href);
+		expect(readPartnersUrl(baseUrl, secure).href).toBe(href);
 	});
 
 	test('is refused with plain http in a credential that has no such setting', () => {
@@ -54,24 +55,24 @@ describe('the base URL', () => {
 		'http://%s is allowed only with Allow Insecure HTTP',
 		(host) => {
 			const baseUrl = `http://${host}`;
-			expect(() => partnersUrl(baseUrl, secure)).toThrow(
+			expect(() => readPartnersUrl(baseUrl, secure)).toThrow(
 				/^Base URL is ".*", which is not encrypted/,
 			);
-			expect(partnersUrl(baseUrl, insecure).protocol).toBe('http:');
+			expect(readPartnersUrl(baseUrl, insecure).protocol).toBe('http:');
 		},
 	);
 
 	test.each([...['', 'partners.example.com', 'https:// space', 'ftp://partners.example.com', 42]])(
 		'%p is refused',
 		(baseUrl) => {
-			expect(() => partnersUrl(baseUrl, insecure)).toThrow(/^Base URL is /);
+			expect(() => readPartnersUrl(baseUrl, insecure)).toThrow(/^Base URL is /);
 		},
 	);
 
 	test.each(['user:hunter2@example.com', 'example.com?key=hunter2', 'example.com#hunter2'])(
 		'https://%s is refused without showing it',
 		(address) => {
-			expect(() => partnersUrl(`https://${address}`, insecure)).toThrow(
+			expect(() => readPartnersUrl(`https://${address}`, insecure)).toThrow(
 				/^Base URL has a user name, a password, a query or a fragment$/,
 			);
 		},
@@ -83,7 +84,7 @@ describe('the base URL', () => {
 				fc.oneof(fc.webUrl({ validSchemes: ['http', 'https'] }), fc.anything()),
 				(value) => {
 					try {
-						const url = partnersUrl(value, insecure);
+						const url = readPartnersUrl(value, insecure);
 						expect(url.host).toBe(new URL(String(value)).host);
 						expect(url.pathname.endsWith('/api/v1/partners')).toBe(true);
 					} catch (error) {

@@ -1,16 +1,16 @@
 /** All operations, by resource, and what the editor shows of them. */
 import { updateDisplayOptions, type INodeProperties } from 'n8n-workflow';
 import { InvalidValueError } from '../../shared/invalidValue';
-import { getBalanceOperation } from './balance/getBalance.operation';
+import { getBalanceOperation } from './balance/get.operation';
 import { checkListOperation } from './disbursement/checkList.operation';
-import { createDisbursementOperation } from './disbursement/createDisbursement.operation';
+import { createDisbursementOperation } from './disbursement/create.operation';
 import { payClaimsOperation } from './disbursement/payClaims.operation';
-import { getFeeOperation } from './fee/getFee.operation';
-import { updateFeeOperation } from './fee/updateFee.operation';
+import { getFeeOperation } from './fee/get.operation';
+import { updateFeeOperation } from './fee/update.operation';
 import type { Operation } from '../operation';
-import { setPayoutDestinationOperation } from './payoutDestination/setPayoutDestination.operation';
-import { createUserOperation } from './user/createUser.operation';
-import { setWebhookOperation } from './webhook/setWebhook.operation';
+import { setPayoutDestinationOperation } from './payoutDestination/set.operation';
+import { createUserOperation } from './user/create.operation';
+import { setWebhookOperation } from './webhook/set.operation';
 
 interface Resource {
 	name: string;

@@ -2,7 +2,7 @@
 import { groupBy } from '../../shared/groupBy';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { comparableText } from '../../shared/comparableText';
-import { ethiopianYearRemark, findPeriod } from './period';
+import { ethiopianYearRemark, periodIn } from './period';
 import type { ListSettings } from './listSettings';
 import { cellText } from './spreadsheet';
 import { remarkFinder } from './remarkFinder';
@@ -13,12 +13,12 @@ import { readPeople, readRegisteredPayments } from './knownTables';
 import { payrollReference } from './payrollReference';
 import type { KnownTables, RegisteredPayment } from './knownTables';
 import { remark, type Remark } from './remarks';
-import { readRow, type PersonRow, type ReadRow } from './rows';
+import { rowOf, type Payee, type ReadRow } from './rows';
 
 /** A row in the output, as docs/operations.md describes it. Amounts are in ETB. */
 export interface CheckedRow
 	extends Pick<ReadRow, 'line'>,
-		Pick<PersonRow, 'employee' | 'name' | 'amountEtb' | 'listedEtb'>,
+		Pick<Payee, 'employee' | 'name' | 'amountEtb' | 'listedEtb'>,
 		Pick<ListSettings, 'period' | 'purpose'> {
 	/** Only `ready` has a reference and an amount, so no later node can pay another row. */
 	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
@@ -59,7 +59,7 @@ export function checkList(
 	const { columns = {}, now, period, purpose } = settings;
 	const headingOf = (column: Column): string => columns[column] ?? column;
 	const { rows: sources, notRead } = readList(items, headingOf);
-	const readRows = sources.map((source) => readRow(source, now, headingOf));
+	const readRows = sources.map((source) => rowOf(source, now, headingOf));
 	assertPeriod(readRows.filter(isPerson), settings);
 	const known: KnownTables = {
 		people: settings.people === undefined ? undefined : readPeople(settings.people, now),
@@ -197,7 +197,7 @@ function knownAs(remarks: readonly Remark[]): CheckedRow['known'] {
 
 /** The fields by which a row is paid. Amounts are in ETB. */
 const paymentFieldsOf = (
-	{ key, amountEtb, listedEtb }: PersonRow,
+	{ key, amountEtb, listedEtb }: Payee,
 	{ purpose, period }: ListSettings,
 ) => ({
 	amountEtb,
@@ -206,34 +206,31 @@ const paymentFieldsOf = (
 });
 
 /** The payment of a row that was paid before, beside the amount in the list. */
-const paidFieldsOf = (
-	{ amountEtb, listedEtb = amountEtb }: PersonRow,
-	paid: RegisteredPayment,
-) => ({
+const paidFieldsOf = ({ amountEtb, listedEtb = amountEtb }: Payee, paid: RegisteredPayment) => ({
 	paid: registeredFields(paid),
 	...(listedEtb !== undefined && { listedEtb }),
 });
 
 /** A payment of the register in the output. */
-const registeredFields = ({ amountEtb, ...payment }: RegisteredPayment) => ({
+const registeredFields = ({ payee, ...payment }: RegisteredPayment) => ({
 	period: payment.period,
-	name: payment.name,
-	phone: payment.phone,
-	toUserId: payment.userId,
-	...(amountEtb !== undefined && { amountEtb }),
+	name: payee.name,
+	phone: payee.phone,
+	toUserId: payee.userId,
+	...(payee.amountEtb !== undefined && { amountEtb: payee.amountEtb }),
 	paidAt: payment.paidAt,
 	txHash: payment.txHash,
 	workflow: payment.workflow,
 });
 
 /**
- * Refuses a list of another period, such as the result of the last one.
+ * Throws for a list of another period, such as the result of the last one.
  * @throws {InvalidValueError}
  */
 function assertPeriod(rows: readonly ReadRow[], { period, now }: ListSettings): void {
 	for (const { cells, line } of rows) {
 		const written = cellText(cells.period);
-		if (written === '' || findPeriod(written) === period) continue;
+		if (written === '' || periodIn(written) === period) continue;
 		throw new InvalidValueError(
 			`Row ${line} of the list is for ${show(written)}${ethiopianYearRemark(written, now)}, and this run is for ${period}`,
 			`To pay another period, name it as Period. To pay ${period}, delete the column period, or write it like this in a column that is formatted as Text.`,

@@ -4,12 +4,12 @@ import { groupBy } from '../../shared/groupBy';
 import { isPaid, isUnknown, type KnownTables, type RegisteredPayment } from './knownTables';
 import { payrollReference } from './payrollReference';
 import type { Period } from './period';
-import type { PersonRow } from './rows';
+import type { Payee } from './rows';
 
 /** The known facts about the person of a row. */
 export interface History {
 	/** The person in Known People. */
-	knownPerson?: PersonRow;
+	knownPerson?: Payee;
 	/** The row of this very payment, if the register has it as paid. */
 	paid?: RegisteredPayment;
 	/** The unknown rows of this payment that *Create* finds in the record of this workflow. */
@@ -48,13 +48,13 @@ export function historyFinder(
 ): (key: string) => History {
 	const peopleByKey = new Map(people.map((person) => [person.key, person]));
 	const paidPayments = payments.filter(isPaid);
-	const paidTo = groupBy(paidPayments, ({ key }) => key);
+	const paidTo = groupBy(paidPayments, ({ payee }) => payee.key);
 	const paidReferences = new Set(paidPayments.map(({ reference }) => reference));
 	// Two workflows at once can write one reference as paid and as unknown, or twice as unknown. Then paid
 	// counts, or the last row.
 	const unknown = payments.filter((each) => isUnknown(each) && !paidReferences.has(each.reference));
 	const unknownByReference = new Map(unknown.map((each) => [each.reference, each]));
-	const unknownTo = groupBy([...unknownByReference.values()], ({ key }) => key);
+	const unknownTo = groupBy([...unknownByReference.values()], ({ payee }) => payee.key);
 	// Each payment is found under its reference, and under the one that the list would give it.
 	const references = payments.flatMap((payment) =>
 		[...new Set([payment.reference, payment.ownReference])].map((name) => ({ name, payment })),

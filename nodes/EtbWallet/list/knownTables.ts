@@ -5,12 +5,13 @@ import { isObject, property } from '../../shared/unknownValues';
 import { outcomeByCode, type Outcome } from '../codes';
 import { employeeKey } from './employeeNumber';
 import { partsOfReference, payrollReference } from './payrollReference';
-import { findPeriod } from './period';
-import { personOf, readEmployee, type PersonRow } from './rows';
+import { periodIn } from './period';
+import { personOf, readEmployee, type Payee } from './rows';
 import { columnValue } from './spreadsheet';
 
 /** A row of the register of payments. A text that the row lacks is empty. */
-export interface RegisteredPayment extends PersonRow {
+export interface RegisteredPayment {
+	payee: Payee;
 	purpose: string;
 	/** The period, such as 2026-10, or its text if that is no period. */
 	period: string;
@@ -29,12 +30,12 @@ export interface RegisteredPayment extends PersonRow {
 
 /** The tables that are given besides the list; undefined for one that is not. */
 export interface KnownTables {
-	people: readonly PersonRow[] | undefined;
+	people: readonly Payee[] | undefined;
 	payments: readonly RegisteredPayment[] | undefined;
 }
 
 /** The amount in ETB, if the row has one. */
-const amountIn = (row: unknown) => ({
+const amountOf = (row: unknown) => ({
 	amountEtb: Number(columnValue(row, 'amountEtb')) || undefined,
 });
 
@@ -43,11 +44,11 @@ const amountIn = (row: unknown) => ({
  * @param given rows with `employee`, `name`, `userId` and perhaps others, or n8n's items of them
  * @throws {InvalidValueError} if it is no list, or has an employee number that a spreadsheet changed
  */
-export const readPeople = (given: unknown, now: Date): PersonRow[] =>
+export const readPeople = (given: unknown, now: Date): Payee[] =>
 	readTable(given, 'Known People', 'People', 'employee').map((row) => {
 		const cell = property(row, 'employee');
 		const { key } = readEmployee(cell, 'An employee of Known People', now);
-		return { ...personOf(row), key, ...amountIn(row) };
+		return { ...personOf(row), key, ...amountOf(row) };
 	});
 
 /**
@@ -62,13 +63,15 @@ export function readRegisteredPayments(given: unknown, listPurpose: string): Reg
 		const parts = partsOfReference(reference, listPurpose);
 		const purpose = columnValue(row, 'purpose') || (parts ? listPurpose : '');
 		const written = columnValue(row, 'period');
-		const period = findPeriod(comparableText(written || (parts?.period ?? ''))) ?? written;
+		const period = periodIn(comparableText(written || (parts?.period ?? ''))) ?? written;
 		const key = employeeKey(columnValue(row, 'person') || (parts?.number ?? ''));
 		return {
-			...personOf(row),
-			...amountIn(row),
-			employee: columnValue(row, 'employee') || key,
-			key,
+			payee: {
+				...personOf(row),
+				...amountOf(row),
+				employee: columnValue(row, 'employee') || key,
+				key,
+			},
 			purpose,
 			period,
 			reference,

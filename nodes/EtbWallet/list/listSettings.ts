@@ -1,6 +1,7 @@
 /** The settings of a list, read from the fields of Check List. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { fieldError, isAbsent, readText } from '../../shared/invalidValue';
+import { readText } from '../../shared/fields';
+import { fieldError, isAbsent } from '../../shared/invalidValue';
 import {
 	hasExpression,
 	isRetryExecution,
@@ -52,7 +53,7 @@ export function readListSettings(context: IExecuteFunctions, read: ParameterRead
 		if (typeof saved !== 'string' || !namesItem.test(saved)) return valueOf(0);
 		return sameForAll(context, name, displayName, valueOf, filled());
 	};
-	// Only an empty field means no table. An expression that gives nothing is a mistake, and is refused.
+	// Only an empty field means no table. An expression that gives nothing is a mistake, and an error.
 	const table = (name: string): unknown =>
 		savedParameter(context, name) ? (read(name, 0) ?? null) : undefined;
 	const purpose = readText(

@@ -1,5 +1,5 @@
 /** Periods of a list, and the period that is due. */
-import { InvalidValueError, isAbsent, checkValue, show } from '../../shared/invalidValue';
+import { InvalidValueError, isAbsent, assertValue, show } from '../../shared/invalidValue';
 
 /** A month, as `YYYY-MM`: the period that begins on the pay day of this month. */
 export type Period = string;
@@ -60,7 +60,7 @@ export function readPeriod(fields: PeriodFields): Period {
 	const text = typeof named === 'string' ? named : '';
 	const calendar = ethiopianYearRemark(text, now);
 	const yearBefore = `${Number(due.slice(0, 4)) - 1}${due.slice(4)}`;
-	checkValue('Period', named, [
+	assertValue('Period', named, [
 		[
 			!/^\d{4}-(0[1-9]|1[0-2])$/.test(text) || calendar !== '',
 			`is no month of the Gregorian calendar${calendar}`,
@@ -91,7 +91,7 @@ export function ethiopianYearRemark(text: string, now: Date): string {
 }
 
 /** The period that a text names, such as 2026-09, 2026/9 or 2026-09-25; undefined for none. */
-export function findPeriod(text: string): Period | undefined {
+export function periodIn(text: string): Period | undefined {
 	const [, year, month = ''] = /^(20\d\d) ?[-/._ ] ?(0?[1-9]|1[0-2])(?!\d)/.exec(text) ?? [];
 	return year === undefined ? undefined : `${year}-${month.padStart(2, '0')}`;
 }

@@ -161,7 +161,7 @@ type HeadingRow = ReturnType<typeof headingRow>;
 
 /** Reads a row as the headings. `fit` grows with the required columns it names, and less with its texts. */
 function headingRow({ cells, line }: SheetRow, headingOf: HeadingOf) {
-	const headings = cells.map(headingIn);
+	const headings = cells.map(headingText);
 	const places = placesIn(headings, headingOf);
 	const found = requiredColumns.filter((column) => places.get(column)?.length).length;
 	const texts = headings.filter((text) => !/^[-+\d\s.,/():%]*$/.test(text)).length;
@@ -170,7 +170,7 @@ function headingRow({ cells, line }: SheetRow, headingOf: HeadingOf) {
 }
 
 /** The heading in a cell, on one line. */
-const headingIn = (cell: unknown): string => cellText(cell).replace(/\s+/g, ' ');
+const headingText = (cell: unknown): string => cellText(cell).replace(/\s+/g, ' ');
 
 /** The form in which a heading is compared: its letters and digits. */
 const comparableHeading = (heading: string): string =>
@@ -222,7 +222,7 @@ const quotedList = (texts: string[]): string =>
 	texts.filter(Boolean).map(show).join(', ') || 'empty';
 
 /**
- * Refuses a second row of headings, below which a column may mean something else, such as gross instead of
+ * Throws for a second row of headings, below which a column may mean something else, such as gross instead of
  * net. Such a row repeats a heading in its column, or two headings anywhere, or has only words, also for the
  * amount.
  * @throws {InvalidValueError}

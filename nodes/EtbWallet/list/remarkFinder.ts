@@ -8,7 +8,7 @@ import { sameValueFinder } from './sameValueFinder';
 import type { History } from './history';
 import { isPaid, type KnownTables } from './knownTables';
 import { latelyDays, remark, remarkIf, type Remark, type RemarkCode } from './remarks';
-import type { PersonRow, ReadRow } from './rows';
+import type { Payee, ReadRow } from './rows';
 
 const comparableEmail = (text: string): string => (text.includes('@') ? comparableText(text) : '');
 
@@ -43,9 +43,9 @@ export function remarkFinder(
 	settings: ComparisonSettings,
 ) {
 	const persons = listed.map(({ person }) => person);
-	const paidPayments = known.payments?.filter(isPaid) ?? [];
+	const paidPayees = (known.payments ?? []).filter(isPaid).map(({ payee }) => payee);
 	// The list comes first, because a remark names the first numbers that are found.
-	const sharedFieldsOf = sharedFieldFinder([...persons, ...(known.people ?? []), ...paidPayments]);
+	const sharedFieldsOf = sharedFieldFinder([...persons, ...(known.people ?? []), ...paidPayees]);
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
 	return ({ person, remarks }: ReadRow, history: History): Remark[] => [
 		...remarks,
@@ -74,12 +74,12 @@ function newnessOf(
 }
 
 /** The remarks on differences from the known data of a person: one of each code, from the newest data. */
-function changesOf(person: PersonRow, history: History, { payments }: KnownTables): Remark[] {
+function changesOf(person: Payee, history: History, { payments }: KnownTables): Remark[] {
 	const { knownPerson, paid, otherPayments } = history;
-	if (paid) return differences(person, paid, 'when it was paid');
+	if (paid) return differences(person, paid.payee, 'when it was paid');
 	const last = history.lastTime ?? otherPayments.at(-1);
 	// Only the last amount for the same purpose is compared, because a small bonus is not a lower salary.
-	const lastTime = last && { ...last, amountEtb: history.lastTime?.amountEtb };
+	const lastTime = last && { ...last.payee, amountEtb: history.lastTime?.payee.amountEtb };
 	const isFirstPayment = payments === undefined || otherPayments.length === 0;
 	const remarks = [
 		...differences(person, knownPerson, 'in the table of people', isFirstPayment),
@@ -89,7 +89,7 @@ function changesOf(person: PersonRow, history: History, { payments }: KnownTable
 }
 
 /** The person with the values that the list lacks and Known People has. */
-function withKnownFields(person: PersonRow, knownPerson: PersonRow | undefined): PersonRow {
+function withKnownFields(person: Payee, knownPerson: Payee | undefined): Payee {
 	if (knownPerson === undefined) return person;
 	const [phone, email] = [person.phone || knownPerson.phone, person.email || knownPerson.email];
 	return { ...person, phone, email };
@@ -99,7 +99,7 @@ function withKnownFields(person: PersonRow, knownPerson: PersonRow | undefined):
 const isSameAmount = (one = NaN, other = NaN): boolean => Math.abs(one - other) < 0.001;
 
 /** Remarks on values that Known People lacks, so that they are stored there. The wallet is not one of them. */
-function firstValues(person: PersonRow, knownPerson: PersonRow | undefined): Remark[] {
+function firstValues(person: Payee, knownPerson: Payee | undefined): Remark[] {
 	if (knownPerson === undefined) return [];
 	const isFirstAmount = person.amountEtb !== undefined && knownPerson.amountEtb === undefined;
 	const codes = comparedFields
@@ -114,12 +114,7 @@ function firstValues(person: PersonRow, knownPerson: PersonRow | undefined): Rem
 }
 
 /** @param when the time of `known`, such as `last time (2026-10)` */
-function differences(
-	person: PersonRow,
-	known: PersonRow | undefined,
-	when: string,
-	withAmount = true,
-) {
+function differences(person: Payee, known: Payee | undefined, when: string, withAmount = true) {
 	if (known === undefined) return [];
 	const { amountEtb: amount = 0 } = person;
 	const { amountEtb: was = 0 } = known;
@@ -144,7 +139,7 @@ function differences(
  * same amount. There are none if this payment itself is paid.
  */
 const paidLately = (
-	person: PersonRow,
+	person: Payee,
 	{ paid, otherPayments, otherPaymentsForPurpose }: History,
 	now: Date,
 ) =>
@@ -154,9 +149,10 @@ const paidLately = (
 		// amount is usual.
 		.filter(
 			(each) =>
-				otherPaymentsForPurpose.includes(each) || isSameAmount(each.amountEtb, person.amountEtb),
+				otherPaymentsForPurpose.includes(each) ||
+				isSameAmount(each.payee.amountEtb, person.amountEtb),
 		)
-		.map(({ amountEtb = 0, purpose, period, paidAt }) => {
+		.map(({ payee: { amountEtb = 0 }, purpose, period, paidAt }) => {
 			const time = localTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
 			return remark(
 				'paidLately',
@@ -169,21 +165,19 @@ const paidLately = (
  * payment: its amount is that of one of those payments, or more than half of their sum, which is too much for
  * a correction or a bonus.
  */
-function paidForPeriod(
-	person: PersonRow,
-	history: History,
-	{ period }: ComparisonSettings,
-): Remark[] {
+function paidForPeriod(person: Payee, history: History, { period }: ComparisonSettings): Remark[] {
 	if (history.paid) return [];
 	// A payment for the same purpose and period is this very payment, and not among the others.
 	const ofPeriod = history.otherPayments.filter((each) => each.period === period);
 	// Two lists at once can write one payment twice, so only the newest row of a reference counts.
 	const others = [...new Map(ofPeriod.map((each) => [each.reference, each])).values()];
-	const sum = others.reduce((total, { amountEtb = 0 }) => total + amountEtb, 0);
+	const sum = others.reduce((total, { payee }) => total + (payee.amountEtb ?? 0), 0);
 	const isLikeOne =
-		others.some(({ amountEtb }) => isSameAmount(amountEtb, person.amountEtb)) ||
+		others.some(({ payee }) => isSameAmount(payee.amountEtb, person.amountEtb)) ||
 		(others.length > 0 && (person.amountEtb ?? 0) > sum / 2);
-	const told = others.map(({ amountEtb = 0, purpose: other }) => `${etb(amountEtb)} for ${other}`);
+	const told = others.map(
+		({ payee, purpose: other }) => `${etb(payee.amountEtb ?? 0)} for ${other}`,
+	);
 	return isLikeOne ? [remark('paidForPeriod', told.join(', '))] : [];
 }
 
@@ -204,16 +198,15 @@ function sumsOfOthers(amounts: readonly number[]): Set<number> {
 const withoutDoubles = (name: string): string => name.replace(/(\p{L})\1+/gu, '$1');
 
 /** Makes the function that remarks on the same name, telephone, wallet or email under another number. */
-function sharedFieldFinder(people: readonly PersonRow[]): (person: PersonRow) => Remark[] {
+function sharedFieldFinder(people: readonly Payee[]): (person: Payee) => Remark[] {
 	const numbered = people.filter(({ key }) => key !== '');
 	const finders = comparedFields.map(({ field, formOf, same }) => {
-		const likenessOf = (person: PersonRow): string =>
+		const likenessOf = (person: Payee): string =>
 			field === 'name' ? withoutDoubles(formOf(person.name)) : formOf(person[field]);
 		const othersLike = sameValueFinder(
 			numbered.map((each) => ({ form: likenessOf(each), id: each.key, name: each.employee })),
 		);
-		return (person: PersonRow): Remark[] =>
-			remarkIf(same, othersLike(likenessOf(person), person.key));
+		return (person: Payee): Remark[] => remarkIf(same, othersLike(likenessOf(person), person.key));
 	});
 	return (person) => finders.flatMap((find) => find(person));
 }

@@ -1,7 +1,7 @@
 /** Reads the person and the amount of each row of a list, and the problems of the row. */
 import { readAmount } from '../../shared/amount';
 import { decimalText, toHundredths } from '../../shared/decimal';
-import { asInvalidValue, checkValue, show } from '../../shared/invalidValue';
+import { asInvalidValue, assertValue, show } from '../../shared/invalidValue';
 import { employeeKey } from './employeeNumber';
 import {
 	columnValue,
@@ -16,8 +16,8 @@ import {
 import type { Column, HeadingOf, SourceRow } from './readList';
 import { remark, remarkIf, type Remark } from './remarks';
 
-/** A person of a list or a table. A text that is not known is empty. */
-export interface PersonRow {
+/** A person of a list or a table, with the amount to pay or paid. A text that is not known is empty. */
+export interface Payee {
 	/** The employee number as it is written. */
 	employee: string;
 	/** The employee number in the form that is compared; empty if it cannot be read. */
@@ -27,14 +27,14 @@ export interface PersonRow {
 	email: string;
 	/** The wallet. */
 	userId: string;
-	/** The amount of the list, or of last time, in ETB; undefined if it cannot be read. */
+	/** The amount in ETB; undefined if it cannot be read. */
 	amountEtb?: number;
 	/** The amount before rounding, in ETB; undefined for an amount that is not rounded. */
 	listedEtb?: number;
 }
 
 /** The person of a row, without a key: `readEmployee` makes it, and can throw. */
-export const personOf = (row: unknown): PersonRow => ({
+export const personOf = (row: unknown): Payee => ({
 	employee: columnValue(row, 'employee'),
 	key: '',
 	name: columnValue(row, 'name'),
@@ -43,11 +43,7 @@ export const personOf = (row: unknown): PersonRow => ({
 	userId: columnValue(row, 'userId'),
 });
 
-type Reader = (
-	cell: unknown,
-	field: string,
-	now: Date,
-) => Partial<PersonRow> & { remarks?: Remark[] };
+type Reader = (cell: unknown, field: string, now: Date) => Partial<Payee> & { remarks?: Remark[] };
 
 /**
  * The columns that are checked. An invisible character is a problem in a value that is sent, and in an
@@ -64,15 +60,15 @@ const checkedColumns: Array<{ column: Column; forbidsInvisible: boolean; read: R
 export interface ReadRow extends SourceRow {
 	/** `noPerson`: no employee number and no amount, such as a title or a signature. */
 	kind: 'person' | 'total' | 'noPerson';
-	person: PersonRow;
+	person: Payee;
 	/** Sentences for the user. An empty text among them is no problem. */
 	problems: readonly string[];
 	remarks: readonly Remark[];
 }
 
-export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): ReadRow {
+export function rowOf(source: SourceRow, now: Date, headingOf: HeadingOf): ReadRow {
 	const { cells, otherCells, isTooLong } = source;
-	const person: PersonRow = personOf(cells);
+	const person: Payee = personOf(cells);
 	const kind = kindOf(source, person);
 	const texts = [...Object.values(cells), ...Object.values(otherCells)]
 		.map(cellText)
@@ -109,7 +105,7 @@ const labelOfSignature = /[:፡]\s*$|\bby$/i;
 
 function kindOf(
 	{ cells, otherCells, isSignature }: SourceRow,
-	{ employee, name, phone, userId }: PersonRow,
+	{ employee, name, phone, userId }: Payee,
 ): ReadRow['kind'] {
 	const amount = cellValue(cells.amountEtb);
 	// The column of employee numbers can hold the title of a section, such as *Finance*.
@@ -138,7 +134,7 @@ export function readEmployee(cell: unknown, field: string, now: Date) {
 	const written = cellValue(cell);
 	const employee = written.replace(/^(\d+)[.,]0+$/, '$1');
 	const key = employeeKey(employee);
-	checkValue(field, cellText(cell), [
+	assertValue(field, cellText(cell), [
 		[
 			isChangedNumber(cell, employee),
 			'is what a spreadsheet made of a date or another number',
@@ -159,7 +155,7 @@ export function readEmployee(cell: unknown, field: string, now: Date) {
 /** @throws {InvalidValueError} for a text without a letter */
 function readName(cell: unknown, field: string) {
 	const name = cellValue(cell);
-	checkValue(field, cellText(cell), [[!/\p{L}/u.test(name), 'has no letter', 'Write the name.']]);
+	assertValue(field, cellText(cell), [[!/\p{L}/u.test(name), 'has no letter', 'Write the name.']]);
 	return { name };
 }
 
@@ -180,7 +176,7 @@ function readAmountCell(cell: unknown, field: string, now: Date) {
 	const point = typeof written === 'number' ? written : written.replace(',', '.');
 	const exact = isCalculated ? (decimalText(point) ?? '') : '';
 	const isRounded = /^\d+\.\d{3}/.test(exact);
-	checkValue(field, written, [
+	assertValue(field, written, [
 		[
 			written === '',
 			'is missing',

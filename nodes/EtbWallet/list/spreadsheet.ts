@@ -1,5 +1,5 @@
 /** Reads the cells of spreadsheets and CSV files, whatever program wrote them. */
-import { InvalidValueError, checkValue, show } from '../../shared/invalidValue';
+import { InvalidValueError, assertValue, show } from '../../shared/invalidValue';
 import { invisible } from '../../shared/comparableText';
 import { property } from '../../shared/unknownValues';
 
@@ -13,7 +13,7 @@ const unseenAtEnds = new RegExp(`^${unseen}+|(?<!${unseen})${unseen}+$`, 'gu');
 /**
  * The text of a cell, with composed letters and single blanks. Invisible characters at its ends are removed,
  * and the signs by which a spreadsheet marks a number as text (`="0042"`, `'0042`). Line breaks inside stay,
- * because a cell with several lines is refused.
+ * because a cell with several lines is an error.
  * @returns an empty text for an empty cell; JSON for an object
  */
 export function cellText(cell: unknown): string {
@@ -135,7 +135,7 @@ const misreadings: Array<[pattern: RegExp, what: string, remedy: string]> = [
 ];
 
 /**
- * Refuses a cell that was not read as a person sees it.
+ * Throws for a cell that was not read as a person sees it.
  * @param row such as `Row 3 of the list`
  * @throws {InvalidValueError}
  */
@@ -147,8 +147,8 @@ export function assertReadable(cell: unknown, row: string, column: string): void
 }
 
 /**
- * Refuses a cell that people cannot compare by eye: no text, the error of a formula, or invisible letters.
- * @param forbidsInvisible whether any invisible character is refused, because the value is sent
+ * Throws for a cell that people cannot compare by eye: no text, the error of a formula, or invisible letters.
+ * @param forbidsInvisible whether any invisible character is an error, because the value is sent
  * @throws {InvalidValueError}
  */
 export function assertComparable(cell: unknown, field: string, forbidsInvisible: boolean): void {
@@ -158,7 +158,7 @@ export function assertComparable(cell: unknown, field: string, forbidsInvisible:
 		/[\p{Co}\p{Cn}]/u.test(text) || (forbidsInvisible && text.replace(invisible, '') !== text);
 	// U+202E shows the letters and digits behind it in reverse order.
 	const isTurned = typeof cell === 'string' && cell.includes('\u202e');
-	checkValue(field, isText ? text : cell, [
+	assertValue(field, isText ? text : cell, [
 		[!isText, 'is not text', 'Write it as text, or as a number.'],
 		[isFormulaError(text), 'is an error of a formula', 'Correct the formula.'],
 		[hasUnseen || isTurned, 'has a letter that nobody can see', 'Write it again by hand.'],

@@ -84,12 +84,12 @@ async function whileLocked<Value>(
 ): Promise<Value> {
 	const lockRow = marksOf(context, 'workflow');
 	const heldForMs = await acquire(lockRow, stop);
-	const throwIfLate = (): void => {
+	const assertInTime = (): void => {
 		if (heldForMs() > safeForMs) throw new Error('The database took too long to answer');
 	};
 	try {
-		const result = await access(marksOf(context, 'node', throwIfLate));
-		throwIfLate();
+		const result = await access(marksOf(context, 'node', assertInTime));
+		assertInTime();
 		return result;
 	} finally {
 		// After this time another process may hold the lock.

@@ -22,9 +22,9 @@ export const hasSuccess = (body: unknown, value: boolean): boolean =>
 
 /** Whether an object in the text of an answer has a name twice. Parsing keeps only the last of the values. */
 export const hasRepeatedName = ({ text, body }: Answer): boolean =>
-	namesIn(text) !== namesIn(JSON.stringify(body));
+	countNames(text) !== countNames(JSON.stringify(body));
 
-const namesIn = (json: string): number =>
+const countNames = (json: string): number =>
 	json.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g)?.filter((each) => each.endsWith(':')).length ?? 0;
 
 /**

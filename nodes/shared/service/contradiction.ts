@@ -9,12 +9,11 @@ import {
 	negatedParticiple,
 	unclearPaymentPatterns,
 	unclearWords,
-	paymentRefusalStatuses,
 	refusalWords,
 	successNames,
 	successWords,
-	statusesNeedingReason,
 } from './paymentWords';
+import { paymentRefusalStatuses, statusesNeedingReason } from './statuses';
 import type { RequestTraits } from './request';
 import {
 	firstMatch,
@@ -23,7 +22,7 @@ import {
 	type Contradiction,
 	type FieldRules,
 	type Match,
-} from './rules';
+} from './matching';
 
 /**
  * Finds the part of an answer with a success status that contradicts the success, or the values that were
@@ -115,8 +114,8 @@ const denialsOfPayment: FieldRules = {
 		),
 		nonEmpty,
 	],
-	/** A field has the name of an open step, such as `pendingSince: "x"`. A success may have one such as `queuedAt`. */
-	nameOfOpenStep: [
+	/** A field has the name of an unclear step, such as `pendingSince: "x"`. A success may have one such as `queuedAt`. */
+	nameOfUnclearStep: [
 		RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${unclearWords})`, 'is'),
 		nonEmpty,
 	],
@@ -138,7 +137,7 @@ const denialsOfPayment: FieldRules = {
 	/** The amount that was paid is empty, zero or negative. */
 	amountOfNothing: [/(?:^|\.)(?:(?:paid|net|credited)_?)?amount(?:_?paid)?$/i, /^-|^0*(?:\.0*)?$/],
 	/** These words count in any field except a URL. */
-	wordsOfFailureOrOpenStep: [
+	wordsOfFailureOrUnclearStep: [
 		/^(?!.*url$)/is,
 		RegExp(
 			`^(?!https?:).*(?:${[
@@ -254,16 +253,16 @@ export function contradictionOfRefusal(
 	return undefined;
 }
 
-const wordsIn = (value: string): string => value.replace(/[\s_]+/g, ' ');
+const normalizedWords = (value: string): string => value.replace(/[\s_]+/g, ' ');
 
 /** The rule by which a value of a refusal leaves open whether it paid. */
 const unclearIn = (name: string, value: string): Match | undefined =>
-	firstMatch(unclearPaymentPatterns, wordsIn(value)) ??
+	firstMatch(unclearPaymentPatterns, normalizedWords(value)) ??
 	firstMatch(patternsFor(valuesOfNoRefusal, name), value);
 
 /** The rule by which a value says why a payment is refused. */
 export const reasonOfRefusal = (value: string): Match | undefined =>
-	firstMatch(refusalWords, wordsIn(value));
+	firstMatch(refusalWords, normalizedWords(value));
 
 /** Matches a reason whose words do not say why the payment is refused. A number has no words. */
 const noReasonIn = (value: string): Match | undefined =>

@@ -8,7 +8,7 @@ import { notBegun, type Attempt, type Unanswered } from './attempt';
 import { serviceSaid, reasonIn, shortLine } from './reason';
 import { isIdempotent, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
-import { causesByErrorCode } from './unanswered';
+import { causesByErrorCode } from './errorCauses';
 
 /** A failure in words. It has no secret in it. */
 export interface Failure {

@@ -15,8 +15,14 @@ import {
 import { hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
 import { contradictionOfRefusal, contradictionOfSuccess } from './contradiction';
 import { isIdempotent, isReadOnly, type RequestTraits } from './request';
-import { isTransactionHash, paymentRefusalStatuses } from './paymentWords';
-import type { Contradiction } from './rules';
+import { isTransactionHash } from './paymentWords';
+import {
+	paymentRefusalStatuses,
+	temporaryStatuses,
+	unclearPaymentStatuses,
+	unclearStatuses,
+} from './statuses';
+import type { Contradiction } from './matching';
 
 /**
  * The code of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses
@@ -38,18 +44,6 @@ export type Judgement =
 			mayBeRepeated: boolean;
 	  } & Partial<Contradiction>);
 
-/** Statuses of failures that are usually temporary. */
-const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
-
-/**
- * Client errors and redirects that can also follow a request that was carried out: with 408 and 499 a proxy
- * says that it gave up waiting, and with 302 and 303 a service says where its result can be seen.
- */
-const unclearStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
-
-/** Success statuses that leave open whether a payment was made: accepted, or done in part. */
-const unclearPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
-
 /**
  * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4
  * endpoints 6 and 7) is never repeated once it may have been carried out. A payment is done only with a
@@ -61,8 +55,8 @@ const unclearPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
 export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	if (attempt.kind === 'unanswered') return judgeUnanswered(request, attempt);
 	const { status } = attempt;
-	const isOpen = request.movesMoney === true && unclearPaymentStatuses.has(status);
-	if (status >= 200 && status < 300 && !isOpen) return judgeSuccess(request, attempt);
+	const isUnclear = request.movesMoney === true && unclearPaymentStatuses.has(status);
+	if (status >= 200 && status < 300 && !isUnclear) return judgeSuccess(request, attempt);
 	const hasRefusalStatus = refuses(request, status);
 	const contradiction = hasRefusalStatus ? contradictionOfRefusal(request, attempt) : undefined;
 	const isRefused = hasRefusalStatus && contradiction === undefined;

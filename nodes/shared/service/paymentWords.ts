@@ -1,5 +1,5 @@
 /**
- * The statuses, names and English words by which an answer shows how a payment ended. `contradiction.ts` has the
+ * The names and English words by which an answer shows how a payment ended. `contradiction.ts` has the
  * rules for its fields. To see the rule that judges an answer:
  * `npx node scripts/judge-answer.mts 422 '{"message":"…"}'`
  *
@@ -9,21 +9,7 @@
  * A payment that is wrongly *unknown* only waits for a person. One that is wrongly *not paid* can be paid
  * twice, and one that is wrongly *paid* is never paid.
  */
-import { patternsOf } from './rules';
-
-/**
- * The only statuses that refuse a payment. Others can follow a payment that was made, for example when a
- * gateway repeats a request (409, 425) or gives up waiting (408).
- */
-export const paymentRefusalStatuses: ReadonlySet<number> = new Set([
-	301, 307, 308, 400, 401, 402, 403, 404, 405, 407, 413, 415, 422, 429,
-]);
-
-/**
- * Refusal statuses that services also use for failures of their own, even after paying. The words of such an
- * answer have to say why it refuses. An answer without words counts as one of a check before the payment.
- */
-export const statusesNeedingReason: ReadonlySet<number> = new Set([400, 422, 429]);
+import { patternsOf } from './matching';
 
 /** The words for the state of a payment that was made. Any other word for a state leaves that open. */
 export const successWords =

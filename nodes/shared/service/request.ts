@@ -1,6 +1,7 @@
 /** A request to an endpoint of the service: the values to send, and the demands on its answer. */
 import type { IDataObject } from 'n8n-workflow';
-import { checkValue, readText } from '../invalidValue';
+import { readText } from '../fields';
+import { assertValue } from '../invalidValue';
 
 /** A request to an endpoint (service document §4). A `POST` that may have been carried out is never repeated. */
 export interface ServiceRequest {
@@ -52,9 +53,9 @@ export const isReadOnly = ({ method }: Method): boolean => method === 'GET';
  * A value of the user as a part of a path. A text such as `..` would lead to another endpoint.
  * @throws {InvalidValueError} if it is empty, `.` or `..`, or has half of a character
  */
-export function pathSegment(field: string, value: unknown, remedy: string): string {
+export function readPathSegment(field: string, value: unknown, remedy: string): string {
 	const text = readText(field, value, remedy);
-	checkValue(field, text, [
+	assertValue(field, text, [
 		[/^\.{1,2}$/.test(text), 'means another path', remedy],
 		[!text.isWellFormed(), 'has half of a character', remedy],
 	]);

@@ -3,7 +3,7 @@
  * compare with these.
  */
 import type { INodeProperties } from 'n8n-workflow';
-import { createDisbursementOperation } from '../../../nodes/EtbWallet/actions/disbursement/createDisbursement.operation.ts';
+import { createDisbursementOperation } from '../../../nodes/EtbWallet/actions/disbursement/create.operation.ts';
 
 export const optionsOfCreate: INodeProperties[] = createDisbursementOperation.fields
 	.filter(({ name, displayOptions }) => name === 'options' && displayOptions?.show?.['@tool'])

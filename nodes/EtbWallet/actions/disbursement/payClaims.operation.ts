@@ -1,6 +1,6 @@
 /** Disbursement → Pay Claims: the fields of a payment that the gate hands out. `disbursement/` pays it. */
 import type { INodeProperties } from 'n8n-workflow';
-import { payClaims } from '../../disbursement/payClaims';
+import { payClaims } from '../../paying/payClaims';
 import type { Operation } from '../../operation';
 import { concurrencyField, optionsField, timeoutField } from './optionFields';
 

@@ -11,7 +11,7 @@ import { outcomeOfEntry, type Payable, type Payment, type Result } from './entry
 import type { PaymentRecord, PaymentState } from './paymentRecord';
 import type { Run } from './run';
 import { describeExecution } from './report';
-import { notRecorded, resultOfState } from './recordResults';
+import { noRecordResult, resultOfState } from './stateResults';
 
 /** Cuts values into windows of `size`. */
 function windowsOf<Value>(size: number, values: Value[]): Value[][] {
@@ -60,7 +60,7 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 			const notPaid = reserved.filter((each) => outcomeOfEntry(each) === 'notPaid');
 			failedChanges.push({ error, payments: notPaid });
 			if (run.isStopping()) break;
-			for (const payment of window) run.setResult(payment, notRecorded(error));
+			for (const payment of window) run.setResult(payment, noRecordResult(error));
 			continue;
 		}
 		const { statesBefore, ageMs } = reservation;

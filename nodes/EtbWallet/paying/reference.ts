@@ -1,5 +1,6 @@
 /** The rule for a reference, and the form in which it is compared. */
-import { fieldError, readText } from '../../shared/invalidValue';
+import { readText } from '../../shared/fields';
+import { fieldError } from '../../shared/invalidValue';
 import { comparableText } from '../../shared/comparableText';
 
 /** The longest reference, in characters (code points), as a database counts them. */

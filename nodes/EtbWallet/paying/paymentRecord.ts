@@ -83,7 +83,7 @@ export type PaymentState = ReferenceState | 'otherPayment';
  * - a `ReferenceState`: nothing changed
  * - `settledPaid`, `settledNotPaid`: it was in doubt, and is now paid or unused
  * - `recordedPaid`: it was unused, and is now paid: this node did not send it, or it was refused or freed
- * - `statementRepeated`: refused, because it was settled as not paid before
+ * - `statementRepeated`: it changes nothing, because it was settled as not paid before
  * - `contradicted`: it was settled as not paid, and now an expression says that it was paid, so it is in
  *   doubt again
  */
@@ -224,7 +224,7 @@ export class PaymentRecord {
 	 * Records a person's statements about references, regardless of the payees. When it throws, some of the
 	 * statements may be recorded.
 	 * @param isByHand whether a person typed the statements just now. Otherwise they may be old. Then a second
-	 * *was not paid* of a reference, or of one sending of it, is refused. A *was paid* of a reference that was
+	 * *was not paid* of a reference, or of one sending of it, changes nothing. A *was paid* of a reference that was
 	 * settled as not paid and is unused now makes it in doubt, because the two statements differ
 	 */
 	async settle<Each extends Statement>(

@@ -1,6 +1,6 @@
 /** Disbursement → Create: the fields of a payment in the editor. `disbursement/` pays it. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
-import { createDisbursement } from '../../disbursement/createDisbursement';
+import { createDisbursement } from '../../paying/createDisbursement';
 import type { Operation } from '../../operation';
 import { concurrencyField, optionsField, timeoutField, type OptionField } from './optionFields';
 

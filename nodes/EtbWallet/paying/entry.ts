@@ -5,7 +5,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { readAmount } from '../../shared/amount';
 import { isAbove, type Decimal } from '../../shared/decimal';
-import { readText, show } from '../../shared/invalidValue';
+import { readText } from '../../shared/fields';
+import { show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from '../codes';
 import { keyOf, readReference } from './reference';

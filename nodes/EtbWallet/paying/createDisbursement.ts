@@ -10,11 +10,11 @@ import { readOptions, type RunOptions } from './options';
 import { isFailed, isPayment, readPayment, sameReferenceCheck } from './entry';
 import type { Entry, Payment, Result } from './entry';
 import { PaymentRecord } from './paymentRecord';
-import { loadSettings, readEntries, runOf, assertUsable, type Run } from './run';
+import { loadSettings, entriesOf, runOf, assertUsable, type Run } from './run';
 import { payAll, statesOfAll } from './sending';
 import { settle } from './settle';
 import { hintAtRepeatedPayees, reportRun, reportHalt } from './report';
-import { notRecorded, resultOfState, settleSteps } from './recordResults';
+import { noRecordResult, resultOfState, settleSteps } from './stateResults';
 
 /**
  * Pays all items of a run. A dry run only checks them, and Mode on Settle Unknown records what a person found
@@ -28,7 +28,7 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
 	const readEntry = (entry: Entry): void => readPayment(read, entry, options.maxAmount);
-	const entries = readEntries(context, readEntry, sameReferenceCheck());
+	const entries = entriesOf(context, readEntry, sameReferenceCheck());
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {
 		if (context.continueOnFail())
@@ -79,7 +79,7 @@ async function haltIfUncovered(
 	pending: Payment[],
 ): Promise<Result | undefined> {
 	if (!run.options.checkBalance) return undefined;
-	const { balance, halt } = await readBalance(run);
+	const { balance, halt } = await loadBalance(run);
 	if (halt !== undefined) return halt;
 	if (!isAbove(totalOf(pending), balance)) return undefined;
 	try {
@@ -93,14 +93,14 @@ async function haltIfUncovered(
 			'Top up the treasury, or pay fewer items.',
 		);
 	} catch (error) {
-		return notRecorded(error);
+		return noRecordResult(error);
 	}
 }
 
 /** The treasury balance in ETB, or the halt of the run if it cannot be read. */
 type Balance = { balance: Decimal; halt?: undefined } | { balance?: undefined; halt: Result };
 
-async function readBalance({ context, account, options }: Run): Promise<Balance> {
+async function loadBalance({ context, account, options }: Run): Promise<Balance> {
 	const callOptions = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
 	const called = await callService(context, account, balanceRequest, callOptions);
 	if (!called.ok) {
@@ -133,7 +133,7 @@ async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): P
 		for (const [payment, state] of await statesOfAll(record, pending, run.options))
 			run.setResult(payment, resultOfState(payment, state));
 	} catch (error) {
-		for (const payment of pending) run.setResult(payment, notRecorded(error));
+		for (const payment of pending) run.setResult(payment, noRecordResult(error));
 	}
 }
 

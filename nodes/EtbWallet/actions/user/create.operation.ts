@@ -1,5 +1,6 @@
 /** User → Create: a wallet for a person. */
-import { fieldError, isAbsent, readText } from '../../../shared/invalidValue';
+import { readText } from '../../../shared/fields';
+import { fieldError, isAbsent } from '../../../shared/invalidValue';
 import type { Remedies } from '../../../shared/service/request';
 import { callForEachItem, type Operation } from '../../operation';
 

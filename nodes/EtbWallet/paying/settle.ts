@@ -86,7 +86,7 @@ export async function settle(
 	// If the first try of Retry On Fail failed at the database, a later one repeats its error and settles
 	// nothing, because it could free a payment that was sent since.
 	const tries = triesOf(context);
-	if (tries.failure !== undefined) return notSettled(context, tries.failure);
+	if (tries.failure !== undefined) return reportNotSettled(context, tries.failure);
 	let wasPaid: NamedStatement[];
 	let wasNotPaid: NamedStatement[];
 	try {
@@ -95,7 +95,7 @@ export async function settle(
 		assertNames(wasPaid, wasNotPaid);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
-		return notSettled(context, { message, remedy: `Nothing was settled. ${remedy}` });
+		return reportNotSettled(context, { message, remedy: `Nothing was settled. ${remedy}` });
 	}
 	const isTyped = ['mode', 'wasPaid', 'wasNotPaid'].every(
 		(name) => !hasExpression(savedParameter(context, name)),
@@ -110,7 +110,7 @@ export async function settle(
 			message: 'It is not certain that this was recorded in the database of n8n',
 			remedy: `Nothing was sent. Look with a dry run what this node knows now, and settle again what is still unknown. The database said: ${messageOf(error)}`,
 		};
-		return notSettled(context, tries.failure);
+		return reportNotSettled(context, tries.failure);
 	}
 	addHint(
 		context,
@@ -127,7 +127,7 @@ export async function settle(
  * Reports why nothing is settled, in one item that replaces the input items.
  * @throws {NodeOperationError} unless the node continues on fail
  */
-function notSettled(
+function reportNotSettled(
 	context: IExecuteFunctions,
 	{ message, remedy }: { message: string; remedy: string },
 ): INodeExecutionData[] {

@@ -7,10 +7,10 @@ import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, readSentFields, type Entry } from './entry';
 import { keyOf, readReference } from './reference';
-import { loadSettings, readEntries, runOf, assertUsable } from './run';
+import { loadSettings, entriesOf, runOf, assertUsable } from './run';
 import { sendConcurrently } from './sending';
 import { reportRun, reportHalt } from './report';
-import { resultOfState } from './recordResults';
+import { resultOfState } from './stateResults';
 
 /** Uses up all claims before anything else, and pays what they allow. It throws what `createDisbursement` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {
@@ -32,7 +32,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		return readClaimOptions(context);
 	});
 	const { options } = settings;
-	const entries = readEntries(context, readEntry);
+	const entries = entriesOf(context, readEntry);
 	if (settings.halt !== undefined) return reportHalt(context, options, settings.halt, entries);
 	assertUsable(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
@@ -52,7 +52,7 @@ const stepsAtGate =
 	'It may have been paid. Ask the partner service, and settle it at the desk of the pay gate: it does not hand it out again before.';
 
 /**
- * Refuses a run in which something between the gate and this node repeats an item: one of the two would be
+ * Throws if something between the gate and this node repeats an item: one of the two would be
  * reported as not paid, and the gate would hand out again what the other one paid.
  * @throws {InvalidValueError}
  */
@@ -78,7 +78,7 @@ function assertNoRepeatedItems(context: IExecuteFunctions): void {
 }
 
 /**
- * Refuses one item whose reference looks like that of an item before it. PostgreSQL and JavaScript can have
+ * Throws for an item whose reference looks like that of an item before it. PostgreSQL and JavaScript can have
  * different versions of Unicode, so the gate can hand out a few such pairs. The other items of the run are
  * paid.
  * @throws {InvalidValueError}

@@ -4,10 +4,10 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { stopwatch } from '../../shared/time';
+import { readText } from '../../shared/fields';
 import {
 	asInvalidValue,
 	fieldError,
-	readText,
 	show,
 	type InvalidValueError,
 } from '../../shared/invalidValue';

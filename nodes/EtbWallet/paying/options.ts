@@ -2,13 +2,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { readAmount } from '../../shared/amount';
 import type { Decimal } from '../../shared/decimal';
-import {
-	InvalidValueError,
-	fieldError,
-	isAbsent,
-	readChoice,
-	show,
-} from '../../shared/invalidValue';
+import { readBoolean, readChoice, readWholeNumber } from '../../shared/fields';
+import { InvalidValueError, show } from '../../shared/invalidValue';
 import {
 	hasExpression,
 	isRetryExecution,
@@ -98,7 +93,7 @@ function sendOptionsOf({
 
 /**
  * The values of the options, or their defaults. An option whose expression gives nothing stays undefined and
- * is refused, so that no check is turned off unnoticed.
+ * is an error, so that no check is turned off unnoticed.
  */
 function evaluatedOptions(context: IExecuteFunctions): OptionValues {
 	const { checkBalance, concurrency, timeoutMs: timeout } = defaultOptions;
@@ -134,25 +129,3 @@ function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
  */
 const maySettle = (context: IExecuteFunctions, isByExpression: boolean): boolean =>
 	!isTool(context) && !isRetryExecution(context) && (isByExpression || isStartedInEditor(context));
-
-/**
- * Refuses a value that is neither true nor false, as an expression can give. As false it would turn off a
- * check.
- */
-function readBoolean(value: unknown, field: string): boolean {
-	const text = String(value).trim().toLowerCase();
-	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
-	// The error states the rule also for an empty value, for which `fieldError` leaves it out.
-	throw new InvalidValueError(
-		`${field} is ${show(value)}, which is neither true nor false`,
-		'Turn the option on or off, give it an expression that is true or false, or remove it.',
-	);
-}
-
-function readWholeNumber(value: unknown, field: string, least: number, most: number): number {
-	const isNumber = typeof value === 'number' || typeof value === 'string';
-	const count = isNumber && !isAbsent(value) ? Number(value) : NaN;
-	if (Number.isInteger(count) && count >= least && count <= most) return count;
-	const remedy = `Enter a whole number from ${least} to ${most}.`;
-	throw fieldError(field, value, `is not a whole number from ${least} to ${most}`, remedy);
-}

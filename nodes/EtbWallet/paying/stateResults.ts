@@ -43,7 +43,7 @@ export function resultOfState(entry: Entry, state: PaymentState): Result {
 }
 
 /** The result of a payment when n8n's database fails. */
-export const notRecorded = (error: unknown): Result => ({
+export const noRecordResult = (error: unknown): Result => ({
 	code: 'noRecord',
 	message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
 	remedy: `Run the workflow again. If it then reports this reference as unknown, although it was not used before, this run did not send it. The database said: ${messageOf(error)}`,

@@ -1,5 +1,6 @@
 /** Payout Destination → Set: the destination of payouts of the treasury. */
-import { fieldError, readChoice, readText, show } from '../../../shared/invalidValue';
+import { readChoice, readText } from '../../../shared/fields';
+import { fieldError, show } from '../../../shared/invalidValue';
 import { property } from '../../../shared/unknownValues';
 import { callForEachItem, type Operation } from '../../operation';
 

@@ -5,7 +5,7 @@ import { groupBy } from '../../shared/groupBy';
 import { truncate } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
 import { withoutOwnFields } from './ownFields';
-import { fieldCodes, type Outcome } from '../codes';
+import { isOfField, type Outcome } from '../codes';
 import type { RunOptions } from './options';
 import {
 	isFailed,
@@ -108,10 +108,8 @@ export function runError(
 ): Error {
 	const { code, httpCode } = result;
 	const byOutcome = groupByOutcome(entries);
-	const passedFieldChecks = entries.some(
-		(each) => each.result && !fieldCodes.has(each.result.code),
-	);
-	// A try that is refused also reports the payments that earlier tries of the run sent.
+	const passedFieldChecks = entries.some((each) => each.result && !isOfField(each.result.code));
+	// A try that is halted also reports the payments that earlier tries of the run sent.
 	const hasSummary = passedFieldChecks && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
 		failedEntry === undefined
@@ -257,10 +255,11 @@ export function reportHalt(
 	// An item may have a result of its own, so the reason is shown beside the output.
 	addHint(context, halt.message ?? '');
 	for (const entry of entries) {
-		const isOfField = entry.result !== undefined && fieldCodes.has(entry.result.code);
 		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
 		// be Settle Unknown.
-		if (entry.result === undefined || (halt.code === 'settings' && isOfField)) entry.result = halt;
+		const { result } = entry;
+		if (result === undefined || (halt.code === 'settings' && isOfField(result.code)))
+			entry.result = halt;
 	}
 	return reportRun(context, options, entries);
 }
