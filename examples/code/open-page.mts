@@ -121,7 +121,7 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		contradicted.length > 0 &&
 			`<h4>The answers differ, so it is unknown again: ${namesWithNumbers(contradicted)}. Ask the partner service once more, and answer on a fresh page.</h4>`,
 		...notRecorded.map((why) => `<h4>Not recorded: ${escapeHtml(why)}.</h4>`),
-		isNothing && whyNothing && `<h3>${whyNothing}.</h3>`,
+		isNothing && whyNothing && `<h3>${escapeHtml(whyNothing)}.</h3>`,
 		isNothing && unknown.length > 0 && `<h3>${heading('Still unknown', unknown)}</h3>`,
 	];
 }

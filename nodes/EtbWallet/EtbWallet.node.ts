@@ -20,7 +20,7 @@ export class EtbWallet implements INodeType {
 		group: ['transform'],
 		version: 1,
 		// The canvas shows which node does not pay. The value of a mode by expression is not shown, because it can
-		// differ in each run.
+		// differ in each run. n8n's linter wants one text.
 		subtitle:
 			'={{ $parameter["operation"] === "create" && String($rawParameter["mode"]).startsWith("=") ? "Mode by expression" : $parameter["operation"] === "create" && $parameter["mode"] === "dryRun" ? "DRY RUN: pays nobody" : $parameter["operation"] === "create" && $parameter["mode"] === "settle" ? "SETTLE: pays nobody" : $parameter["operation"] + ": " + $parameter["resource"].replace(/[A-Z]/g, " $&").toLowerCase() }}',
 		description: 'Pay users in Ethiopian birr, provision wallets and manage the partner treasury',

@@ -4,67 +4,49 @@ import type { FailureCode } from '../shared/service/judge';
 /** `unknown`: the payment may have been made. `ready`: a run with Mode on Pay would send it. */
 export type Outcome = 'paid' | 'alreadyPaid' | 'ready' | 'notPaid' | 'unknown';
 
-/** Codes of a failed call of the service: they have the names of `FailureCode`. */
-const outcomeByFailureCode = {
-	refused: 'notPaid',
-	notReached: 'notPaid',
-	noAnswer: 'unknown',
-	unclear: 'unknown',
-} as const satisfies Record<FailureCode, Outcome>;
-
-/** Each code is explained in docs/operations.md; a test compares the two lists. */
-export const outcomeByCode = {
-	paid: 'paid',
-	otherAmount: 'paid',
-	paidBefore: 'alreadyPaid',
-	settledPaid: 'alreadyPaid',
-	ready: 'ready',
-	settledNotPaid: 'ready',
-	...outcomeByFailureCode,
-	otherPayment: 'notPaid',
-	invalid: 'notPaid',
-	sameReference: 'notPaid',
-	aboveMaximum: 'notPaid',
-	notCovered: 'notPaid',
-	noRecord: 'notPaid',
-	settings: 'notPaid',
-	inDoubt: 'unknown',
-	inFlight: 'unknown',
-	notSettled: 'unknown',
-	claimUsed: 'unknown',
-} as const satisfies Record<string, Outcome>;
-
-export type Code = keyof typeof outcomeByCode;
-
-export const outcomeOf = (code: Code): Outcome => outcomeByCode[code];
+interface CodeTraits {
+	outcome: Outcome;
+	/** The part that keeps the payment from being sent, if it is the record or a field of its own item. */
+	keptBy?: 'record' | 'field';
+}
 
 /**
- * The part that keeps a payment from being sent: the record, or a field of its item. `aboveMaximum` is also given to
- * every item when the whole run is above its limit (`reportHalt`).
+ * Codes of a failed call of the service have the names of `FailureCode`. Each code is explained in docs/operations.md; a
+ * test compares the two lists.
  */
-const originByCode: Readonly<Record<Code, 'record' | 'field' | 'other'>> = {
-	paidBefore: 'record',
-	otherPayment: 'record',
-	inDoubt: 'record',
-	inFlight: 'record',
-	invalid: 'field',
-	sameReference: 'field',
-	aboveMaximum: 'field',
-	paid: 'other',
-	otherAmount: 'other',
-	settledPaid: 'other',
-	ready: 'other',
-	settledNotPaid: 'other',
-	refused: 'other',
-	notReached: 'other',
-	noAnswer: 'other',
-	unclear: 'other',
-	notCovered: 'other',
-	noRecord: 'other',
-	settings: 'other',
-	notSettled: 'other',
-	claimUsed: 'other',
-};
+const codes = {
+	paid: { outcome: 'paid' },
+	otherAmount: { outcome: 'paid' },
+	paidBefore: { outcome: 'alreadyPaid', keptBy: 'record' },
+	settledPaid: { outcome: 'alreadyPaid' },
+	ready: { outcome: 'ready' },
+	settledNotPaid: { outcome: 'ready' },
+	refused: { outcome: 'notPaid' },
+	notReached: { outcome: 'notPaid' },
+	otherPayment: { outcome: 'notPaid', keptBy: 'record' },
+	invalid: { outcome: 'notPaid', keptBy: 'field' },
+	sameReference: { outcome: 'notPaid', keptBy: 'field' },
+	// Also of every item when the whole run is above its limit (`reportHalt`).
+	aboveMaximum: { outcome: 'notPaid', keptBy: 'field' },
+	notCovered: { outcome: 'notPaid' },
+	noRecord: { outcome: 'notPaid' },
+	settings: { outcome: 'notPaid' },
+	noAnswer: { outcome: 'unknown' },
+	unclear: { outcome: 'unknown' },
+	inDoubt: { outcome: 'unknown', keptBy: 'record' },
+	inFlight: { outcome: 'unknown', keptBy: 'record' },
+	notSettled: { outcome: 'unknown' },
+	claimUsed: { outcome: 'unknown' },
+} as const satisfies Record<FailureCode, CodeTraits> & Record<string, CodeTraits>;
 
-export const isOfRecord = (code: Code): boolean => originByCode[code] === 'record';
-export const isOfField = (code: Code): boolean => originByCode[code] === 'field';
+export type Code = keyof typeof codes;
+
+const traitsByCode: Readonly<Record<Code, CodeTraits>> = codes;
+
+export const outcomeByCode: Readonly<Record<string, Outcome>> = Object.fromEntries(
+	Object.entries(codes).map(([code, { outcome }]) => [code, outcome]),
+);
+
+export const outcomeOf = (code: Code): Outcome => traitsByCode[code].outcome;
+export const isKeptByRecord = (code: Code): boolean => traitsByCode[code].keptBy === 'record';
+export const isKeptByField = (code: Code): boolean => traitsByCode[code].keptBy === 'field';

@@ -3,12 +3,8 @@ import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n
 import { loadAccount, type Account } from '../shared/account';
 import { errorItem, triesOf } from '../shared/n8n';
 import { callService, type ServiceResult } from '../shared/service/call';
-import {
-	nodeErrorOfFailure,
-	nodeErrorOf,
-	invalidValueFailure,
-	type ServiceFailure,
-} from '../shared/service/failure';
+import { invalidValueFailure, invalidValueNodeError } from '../shared/nodeErrors';
+import { serviceNodeError, type ServiceFailure } from '../shared/service/failure';
 import { isIdempotent, type ServiceRequest } from '../shared/service/request';
 import { hideSecrets } from '../shared/service/secrets';
 import type { ParameterReader } from './parameters';
@@ -31,7 +27,7 @@ export interface Operation {
  * @throws {NodeOperationError} unless the node continues on fail
  */
 export function failEachItem(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
-	if (!context.continueOnFail()) throw nodeErrorOf(context.getNode(), error);
+	if (!context.continueOnFail()) throw invalidValueNodeError(context.getNode(), error);
 	const failure = { ...invalidValueFailure(error), code: 'settings' };
 	return context.getInputData().map((_, itemIndex) => errorItem(failure, itemIndex));
 }
@@ -59,7 +55,8 @@ export function callForEachItem(requestFor: ItemRequest): Operation['execute'] {
 			try {
 				return { request: requestFor(read, itemIndex, account) };
 			} catch (error) {
-				if (!context.continueOnFail()) throw nodeErrorOf(context.getNode(), error, itemIndex);
+				if (!context.continueOnFail())
+					throw invalidValueNodeError(context.getNode(), error, itemIndex);
 				return { failure: { verdict: 'notDone', ...invalidValueFailure(error) } };
 			}
 		});
@@ -79,7 +76,7 @@ export function callForEachItem(requestFor: ItemRequest): Operation['execute'] {
 				const { remedy } = result.failure;
 				const steps = [remedy, describeCompletedItems(keptResults, account)].filter(Boolean);
 				const error = { ...result.failure, remedy: steps.join('<br/>') };
-				throw nodeErrorOfFailure(context.getNode(), error, itemIndex);
+				throw serviceNodeError(context.getNode(), error, itemIndex);
 			}
 			output.push(outputItem(result, itemIndex));
 		}

@@ -19,7 +19,8 @@ import { runExclusive } from '../shared/runExclusive';
 import { operationError } from '../shared/n8n';
 import { isStarting, listeningError, projectOf, triggerKey } from './n8nTrigger';
 import { callService } from '../shared/service/call';
-import { nodeErrorOfFailure, nodeErrorOf } from '../shared/service/failure';
+import { invalidValueNodeError } from '../shared/nodeErrors';
+import { serviceNodeError } from '../shared/service/failure';
 import { setWebhookRequest } from '../shared/service/request';
 import { asError } from '../shared/unknownValues';
 import { readWebhookUrl } from '../shared/url';
@@ -46,19 +47,20 @@ interface Listener {
 }
 
 /**
- * The static data of a trigger, which n8n stores with the workflow, in one of three states. When a person
+ * The static data of a trigger, which n8n stores with the workflow, in one of four states. When a person
  * publishes, it becomes *pending* first. Tests ignore it.
  *
  * | state | meaning | `resume` at a start of n8n | `listen` at a start, if `resume` gives false |
  * | --- | --- | --- | --- |
  * | *accepted*: `accountKey`, `url` | the service accepted the URL for this account | holder, if both are unchanged | sets the URL |
  * | *pending*: `isPending` | no URL accepted since a person published | false | refuses, without a call |
+ * | *accepted* without `url` | the trigger of this account failed to start | false | sets the URL, and stores it again |
  * | empty | never published, or unpublished | false | sets the URL, and stores nothing |
  *
  * - `listen` makes it *accepted* when the service accepts the URL.
  * - `listen` makes it *pending* while another trigger holds the account, unless the key of this account is
  *   stored.
- * - `stopListening` makes it empty if the trigger is the holder with this URL.
+ * - `stopListening` removes `url`, and makes it empty if the trigger is the holder with this URL.
  */
 interface StoredData {
 	/** The URL that the service accepted for this trigger. */
@@ -168,7 +170,7 @@ export async function listen(context: IHookFunctions): Promise<void> {
 		else await publish(context, account, listener);
 	} catch (error) {
 		const node = context.getNode();
-		throw listeningError(node, nodeErrorOf(node, error));
+		throw listeningError(node, invalidValueNodeError(node, error));
 	}
 }
 
@@ -246,7 +248,7 @@ async function setUrl(
 			allowedMs: () => deadline - performance.now(),
 		});
 		if (result.ok) lastAcceptedUrls.set(listener.accountKey, listener.url);
-		else if (!wasAccepted) throw nodeErrorOfFailure(context.getNode(), result.failure);
+		else if (!wasAccepted) throw serviceNodeError(context.getNode(), result.failure);
 		else
 			context.logger.warn(
 				`The partner service did not take the webhook URL of the workflow "${listener.workflow.name}" again. It took it before, so the trigger listens. ${result.failure.message} (${listener.url})`,

@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { readPartnersUrl } from './url';
 import { InvalidValueError } from './invalidValue';
-import { dashes, invisible } from './comparableText';
+import { dashes, invisible } from './normalizeText';
 
 export const credentialType = 'etbWalletApi';
 

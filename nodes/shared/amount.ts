@@ -32,7 +32,7 @@ const withThousands =
  * @returns exact decimal text
  * @throws {InvalidValueError} that names the field, the value, and the way to write it
  */
-export function readAmount(value: unknown, field = 'Amount (ETB)'): Decimal {
+export function readAmount(field: string, value: unknown): Decimal {
 	const remedy = 'Enter an amount in ETB above zero, for example 1250.50.';
 	const amount = decimalText(typeof value === 'string' ? onlyReading(value, field) : value);
 	if (amount === undefined) throw fieldError(field, value, 'is not a plain number', remedy);

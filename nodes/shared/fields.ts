@@ -32,10 +32,10 @@ export function readText(field: string, value: unknown, remedy: string): string 
 }
 
 /**
- * Reads true or false. Any other value is an error, as an expression can give. As false it would turn off a
- * check.
+ * Reads true or false.
+ * @throws {InvalidValueError} for any other value, because as false it would turn off a check
  */
-export function readBoolean(value: unknown, field: string): boolean {
+export function readBoolean(field: string, value: unknown): boolean {
 	const text = String(value).trim().toLowerCase();
 	if (typeof value !== 'object' && (text === 'true' || text === 'false')) return text === 'true';
 	// The error states the rule also for an empty value, for which `fieldError` leaves it out.
@@ -45,9 +45,10 @@ export function readBoolean(value: unknown, field: string): boolean {
 	);
 }
 
+/** @throws {InvalidValueError} for a value that is no whole number from `least` to `most` */
 export function readWholeNumber(
-	value: unknown,
 	field: string,
+	value: unknown,
 	least: number,
 	most: number,
 ): number {

@@ -212,14 +212,14 @@ export const mutations: Mutation[] = [
 	}),
 	...inFile(`${paying}/reference.ts`, {
 		'References that look the same are others': [
-			'keyOf = comparableText;',
-			'keyOf = (reference: string): string => (false ? comparableText(reference) : reference);',
+			'keyOf = normalizeText;',
+			'keyOf = (reference: string): string => (false ? normalizeText(reference) : reference);',
 		],
 	}),
 	...inFile(`${paying}/entry.ts`, {
 		'A payment without a reference is sent': [
-			"readReference(read('reference', entry.itemIndex))",
-			"readReference(read('reference', entry.itemIndex) || `item ${entry.itemIndex}`)",
+			"readReference('Reference', read('reference', entry.itemIndex))",
+			"readReference('Reference', read('reference', entry.itemIndex) || `item ${entry.itemIndex}`)",
 		],
 		'Two payments of a run have the same reference': [
 			'if (first === entry) return undefined;',
@@ -258,7 +258,7 @@ export const mutations: Mutation[] = [
 			'true',
 		],
 		'A body that says no and yes is a refusal': [
-			'if (contradiction !== undefined) return notShown(request, contradiction);',
+			'if (finding !== undefined) return notShown(request, finding);',
 			'',
 		],
 	}),
@@ -266,7 +266,7 @@ export const mutations: Mutation[] = [
 		'202 means that it was paid': ['new Set([202, 207])', 'new Set([207])'],
 		'409 means that it was not paid': ['405, 407, 413', '405, 407, 409, 413'],
 	}),
-	...inFile(`${shared}/service/contradiction.ts`, {
+	...inFile(`${shared}/service/answerRules.ts`, {
 		'An unclear state counts': ['{ ...denials, ...denialsOfPayment }', 'denials'],
 		'A success for another user counts': [': !isSame(value, each),', ': false,'],
 		'A refusal with a hash counts': ['!isFieldOfRefusal(name, sent)', 'false'],

@@ -19,7 +19,7 @@ const money = fc
 
 const refusalOf = (value: unknown): InvalidValueError | undefined => {
 	try {
-		readAmount(value);
+		readAmount('Amount (ETB)', value);
 		return undefined;
 	} catch (error) {
 		if (error instanceof InvalidValueError) return error;
@@ -28,7 +28,7 @@ const refusalOf = (value: unknown): InvalidValueError | undefined => {
 };
 
 const accepted = (value: unknown): number | undefined =>
-	refusalOf(value) === undefined ? Number(readAmount(value)) : undefined;
+	refusalOf(value) === undefined ? Number(readAmount('Amount (ETB)', value)) : undefined;
 
 describe('an accepted amount', () => {
 	test('is written into JSON as its plain decimal text', () => {
@@ -36,8 +36,9 @@ describe('an accepted amount', () => {
 			fc.property(fc.oneof(fc.double(), plainDecimal, money, fc.anything()), (value) => {
 				const amount = accepted(value);
 				if (amount === undefined) return;
-				expect(JSON.stringify(amount)).toBe(readAmount(value));
-				if (typeof value === 'number') expect(readAmount(value)).toBe(decimalText(value));
+				expect(JSON.stringify(amount)).toBe(readAmount('Amount (ETB)', value));
+				if (typeof value === 'number')
+					expect(readAmount('Amount (ETB)', value)).toBe(decimalText(value));
 				expect(amount).toBeGreaterThan(0);
 			}),
 			{ numRuns: 2000 },

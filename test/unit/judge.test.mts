@@ -6,7 +6,7 @@ import { readAccount } from '../../nodes/shared/account.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/judge.ts';
 import type { Answer, Attempt } from '../../nodes/shared/service/attempt.ts';
 import { resultOf } from '../../nodes/shared/service/call.ts';
-import { reasonOfRefusal } from '../../nodes/shared/service/contradiction.ts';
+import { reasonOfRefusal } from '../../nodes/shared/service/answerRules.ts';
 import { unclearPaymentPatterns, refusalWords } from '../../nodes/shared/service/paymentWords.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 

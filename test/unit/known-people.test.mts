@@ -8,7 +8,7 @@ import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import type { ListSettings } from '../../nodes/EtbWallet/list/listSettings.ts';
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 import { employeeKey } from '../../nodes/EtbWallet/list/employeeNumber.ts';
-import { comparableText } from '../../nodes/shared/comparableText.ts';
+import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 
 const now = new Date('2026-11-26T18:00:00Z');
 /** Most lists here name no wallet. */
@@ -48,7 +48,7 @@ describe('who is the same', () => {
 		const people = numbers.split('|').map((employee) => ({ ...abebe, employee }));
 		const rows = check([...people, ...others]);
 		expect(rows.map(({ status }) => status)).toEqual(rows.map(() => 'ready'));
-		expect(new Set(rows.map(({ reference = '' }) => comparableText(reference))).size).toBe(
+		expect(new Set(rows.map(({ reference = '' }) => normalizeText(reference))).size).toBe(
 			rows.length,
 		);
 	});
@@ -143,8 +143,8 @@ describe('who is the same', () => {
 			fc.property(text, text, (one, other) => {
 				const [first, second] = [employeeKey(one), employeeKey(other)];
 				const isOne =
-					comparableText(`salary-2026-11-${first}`) === comparableText(`salary-2026-11-${second}`);
-				expect(isOne).toBe(comparableText(first) === comparableText(second));
+					normalizeText(`salary-2026-11-${first}`) === normalizeText(`salary-2026-11-${second}`);
+				expect(isOne).toBe(normalizeText(first) === normalizeText(second));
 			}),
 			{ numRuns: 2_000 },
 		);

@@ -11,7 +11,7 @@ test.each([
 	['INV\u20111', 'INV\u20111'],
 	['\u{1F4B8}'.repeat(200), '\u{1F4B8}'.repeat(200)],
 ])('%j is taken as %j', (value, taken) => {
-	expect(readReference(value)).toBe(taken);
+	expect(readReference('Reference', value)).toBe(taken);
 });
 
 test.each([
@@ -22,7 +22,7 @@ test.each([
 	['x'.repeat(201), /longer than 200 characters/],
 	['\u200b\u3164\u2800', /no character that can be seen/],
 ])('%j is refused', (value, why) => {
-	expect(() => readReference(value)).toThrow(why);
+	expect(() => readReference('Reference', value)).toThrow(why);
 });
 
 test.each([
@@ -72,7 +72,7 @@ test.each([
 	['\u12f0\u1218\u12c8\u12dd \uff17', '\u12f0\u1218\u12c8\u12dd7'],
 	['\u00c9cole\u200b_#1', '\u00e9cole_#1'],
 ])('%j has for ever the key %j', (reference, key) => {
-	expect(keyOf(readReference(reference))).toBe(key);
+	expect(keyOf(readReference('Reference', reference))).toBe(key);
 });
 
 describe('the key of any text', () => {

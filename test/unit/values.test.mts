@@ -217,7 +217,7 @@ test.each([
 
 test('any value is checked without any other error than one with a problem and a remedy', () => {
 	const checks = [
-		readAmount,
+		(value: unknown) => readAmount('Amount (ETB)', value),
 		readFee,
 		readPhone,
 		readEmail,

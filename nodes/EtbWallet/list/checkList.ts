@@ -1,7 +1,7 @@
-/** Makes payments of the rows of a list: payee, amount, period and reference of each. */
+/** Makes payments of the rows of a list: person, amount, period and reference of each. */
 import { groupBy } from '../../shared/groupBy';
 import { InvalidValueError, show } from '../../shared/invalidValue';
-import { comparableText } from '../../shared/comparableText';
+import { normalizeText } from '../../shared/normalizeText';
 import { ethiopianYearRemark, periodIn } from './period';
 import type { ListSettings } from './listSettings';
 import { cellText } from './spreadsheet';
@@ -13,16 +13,16 @@ import { readPeople, readRegisteredPayments } from './knownTables';
 import { payrollReference } from './payrollReference';
 import type { KnownTables, RegisteredPayment } from './knownTables';
 import { remark, type Remark } from './remarks';
-import { rowOf, type Payee, type ReadRow } from './rows';
+import { rowOf, type Person, type ReadRow } from './rows';
 
 /** A row in the output, as docs/operations.md describes it. Amounts are in ETB. */
 export interface CheckedRow
 	extends Pick<ReadRow, 'line'>,
-		Pick<Payee, 'employee' | 'name' | 'amountEtb' | 'listedEtb'>,
+		Pick<Person, 'employee' | 'name' | 'amountEtb' | 'listedEtb'>,
 		Pick<ListSettings, 'period' | 'purpose'> {
 	/** Only `ready` has a reference and an amount, so no later node can pay another row. */
 	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
-	/** The employee number in the form that is compared. */
+	/** The key of the employee number. */
 	person: string;
 	/** The wallet, also that of Known People. */
 	toUserId: string;
@@ -120,7 +120,7 @@ const isPerson = ({ kind }: ReadRow): boolean => kind === 'person';
  */
 function walletFiller(people: KnownTables['people'], setsUpPeople: boolean, heading: string) {
 	const byNumber = groupBy(people ?? [], ({ key }) => key);
-	const byWallet = groupBy(people ?? [], ({ userId }) => comparableText(userId));
+	const byWallet = groupBy(people ?? [], ({ userId }) => normalizeText(userId));
 	return (row: ReadRow): ReadRow => {
 		const { person, problems } = row;
 		const withProblem = (problem: string): ReadRow => ({
@@ -134,7 +134,7 @@ function walletFiller(people: KnownTables['people'], setsUpPeople: boolean, head
 		if (person.key === '') return row;
 		const [knownPerson, ...others] = byNumber.get(person.key) ?? [];
 		const knownWallet = knownPerson?.userId ?? '';
-		const wallet = comparableText(person.userId || knownWallet);
+		const wallet = normalizeText(person.userId || knownWallet);
 		const owners = (wallet !== '' && byWallet.get(wallet)) || [];
 		const otherOwner = owners.find((each) => each !== knownPerson);
 		if (others.length > 0)
@@ -158,15 +158,15 @@ function walletFiller(people: KnownTables['people'], setsUpPeople: boolean, head
 /** Makes the function that finds the problems of a row with the wallet or employee number of another row. */
 function duplicateFinder(rows: readonly ReadRow[], headingOf: HeadingOf) {
 	const finders = (['userId', 'key'] as const).map((field) => {
-		const formOf = ({ person }: ReadRow): string => comparableText(person[field]);
+		const normalizedOf = ({ person }: ReadRow): string => normalizeText(person[field]);
 		// The row itself is the id, because two sheets in one list have the same line numbers.
 		const nameOf = ({ line, person }: ReadRow): string => `row ${line} (${person.name})`;
 		const othersLike = sameValueFinder(
-			rows.map((row) => ({ form: formOf(row), id: row, name: nameOf(row) })),
+			rows.map((row) => ({ value: normalizedOf(row), id: row, name: nameOf(row) })),
 		);
 		const heading = headingOf(field === 'key' ? 'employee' : field);
 		return (row: ReadRow): string => {
-			const others = othersLike(formOf(row), row);
+			const others = othersLike(normalizedOf(row), row);
 			return others && `The same ${heading} is in ${others}. Delete or correct one of them.`;
 		};
 	});
@@ -197,7 +197,7 @@ function knownAs(remarks: readonly Remark[]): CheckedRow['known'] {
 
 /** The fields by which a row is paid. Amounts are in ETB. */
 const paymentFieldsOf = (
-	{ key, amountEtb, listedEtb }: Payee,
+	{ key, amountEtb, listedEtb }: Person,
 	{ purpose, period }: ListSettings,
 ) => ({
 	amountEtb,
@@ -206,18 +206,18 @@ const paymentFieldsOf = (
 });
 
 /** The payment of a row that was paid before, beside the amount in the list. */
-const paidFieldsOf = ({ amountEtb, listedEtb = amountEtb }: Payee, paid: RegisteredPayment) => ({
+const paidFieldsOf = ({ amountEtb, listedEtb = amountEtb }: Person, paid: RegisteredPayment) => ({
 	paid: registeredFields(paid),
 	...(listedEtb !== undefined && { listedEtb }),
 });
 
 /** A payment of the register in the output. */
-const registeredFields = ({ payee, ...payment }: RegisteredPayment) => ({
+const registeredFields = ({ person, ...payment }: RegisteredPayment) => ({
 	period: payment.period,
-	name: payee.name,
-	phone: payee.phone,
-	toUserId: payee.userId,
-	...(payee.amountEtb !== undefined && { amountEtb: payee.amountEtb }),
+	name: person.name,
+	phone: person.phone,
+	toUserId: person.userId,
+	...(person.amountEtb !== undefined && { amountEtb: person.amountEtb }),
 	paidAt: payment.paidAt,
 	txHash: payment.txHash,
 	workflow: payment.workflow,

@@ -1,5 +1,5 @@
-/** The form in which employee numbers are compared. */
-import { comparableText } from '../../shared/comparableText';
+/** The key of an employee number. */
+import { normalizeText } from '../../shared/normalizeText';
 import { mobileIn } from './phone';
 
 /** Signs that only separate the parts of an employee number. */
@@ -14,17 +14,17 @@ const signsAtLetters = new RegExp(
 );
 
 /**
- * The form in which an employee number is compared, in capital letters. It is the form of `comparableText`
+ * The key of an employee number, in capital letters. It is the text of `normalizeText`
  * without signs and blanks at the ends and between a letter and a digit (`E-701` is `e 701`), and without
  * zeros before a number. A sign or blank between two digits stays: `1-12` and `11-2` are two people. All ways
  * to write one mobile number have the same form.
  * @returns an empty text for a number without letters and digits
  */
 export function employeeKey(employee: string): string {
-	const comparable = comparableText(employee);
-	const withoutSigns = comparable
+	const normalized = normalizeText(employee);
+	const withoutSigns = normalized
 		.replace(signsAtEdges, '')
 		.replace(signsAtLetters, '')
 		.replace(/^0+(?=\d)/, '');
-	return (mobileIn(comparable) ?? withoutSigns).toUpperCase();
+	return (mobileIn(normalized) ?? withoutSigns).toUpperCase();
 }

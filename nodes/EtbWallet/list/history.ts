@@ -1,15 +1,15 @@
 /** The history of a person in the known people and payments. */
-import { comparableText } from '../../shared/comparableText';
+import { normalizeText } from '../../shared/normalizeText';
 import { groupBy } from '../../shared/groupBy';
 import { isPaid, isUnknown, type KnownTables, type RegisteredPayment } from './knownTables';
 import { payrollReference } from './payrollReference';
 import type { Period } from './period';
-import type { Payee } from './rows';
+import type { Person } from './rows';
 
 /** The known facts about the person of a row. */
 export interface History {
 	/** The person in Known People. */
-	knownPerson?: Payee;
+	knownPerson?: Person;
 	/** The row of this very payment, if the register has it as paid. */
 	paid?: RegisteredPayment;
 	/** The unknown rows of this payment that *Create* finds in the record of this workflow. */
@@ -48,13 +48,13 @@ export function historyFinder(
 ): (key: string) => History {
 	const peopleByKey = new Map(people.map((person) => [person.key, person]));
 	const paidPayments = payments.filter(isPaid);
-	const paidTo = groupBy(paidPayments, ({ payee }) => payee.key);
+	const paidTo = groupBy(paidPayments, ({ person }) => person.key);
 	const paidReferences = new Set(paidPayments.map(({ reference }) => reference));
 	// Two workflows at once can write one reference as paid and as unknown, or twice as unknown. Then paid
 	// counts, or the last row.
 	const unknown = payments.filter((each) => isUnknown(each) && !paidReferences.has(each.reference));
 	const unknownByReference = new Map(unknown.map((each) => [each.reference, each]));
-	const unknownTo = groupBy([...unknownByReference.values()], ({ payee }) => payee.key);
+	const unknownTo = groupBy([...unknownByReference.values()], ({ person }) => person.key);
 	// Each payment is found under its reference, and under the one that the list would give it.
 	const references = payments.flatMap((payment) =>
 		[...new Set([payment.reference, payment.ownReference])].map((name) => ({ name, payment })),
@@ -65,7 +65,7 @@ export function historyFinder(
 
 	return (key) => {
 		if (key === '') return noHistory;
-		const reference = comparableText(payrollReference(purpose, period, key));
+		const reference = normalizeText(payrollReference(purpose, period, key));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
 		const paid = rows.find(isPaid);
 		const unknownRows = rows.filter((each) => !paid && isUnknown(each));
@@ -75,7 +75,7 @@ export function historyFinder(
 			.filter((each) => !rows.includes(each))
 			.sort(byPeriod);
 		const otherPaymentsForPurpose = otherPayments.filter(
-			(each) => comparableText(each.purpose) === comparableText(purpose),
+			(each) => normalizeText(each.purpose) === normalizeText(purpose),
 		);
 		const before = otherPaymentsForPurpose.filter((each) => each.period < period);
 		return {

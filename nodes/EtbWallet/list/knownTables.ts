@@ -1,21 +1,21 @@
 /** The tables that are given besides a list: rows of people and of the register, which an expression gives. */
-import { comparableText } from '../../shared/comparableText';
+import { normalizeText } from '../../shared/normalizeText';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { isObject, property } from '../../shared/unknownValues';
 import { outcomeByCode, type Outcome } from '../codes';
 import { employeeKey } from './employeeNumber';
 import { partsOfReference, payrollReference } from './payrollReference';
 import { periodIn } from './period';
-import { personOf, readEmployee, type Payee } from './rows';
+import { personOf, readEmployee, type Person } from './rows';
 import { columnValue } from './spreadsheet';
 
 /** A row of the register of payments. A text that the row lacks is empty. */
 export interface RegisteredPayment {
-	payee: Payee;
+	person: Person;
 	purpose: string;
 	/** The period, such as 2026-10, or its text if that is no period. */
 	period: string;
-	/** The reference. Like `ownReference` and `outcome`, it is in the form that is compared. */
+	/** The reference. Like `ownReference` and `outcome`, it is normalized. */
 	reference: string;
 	/** The reference that the list would give it, because `reference` may have another form of the number. */
 	ownReference: string;
@@ -30,7 +30,7 @@ export interface RegisteredPayment {
 
 /** The tables that are given besides the list; undefined for one that is not. */
 export interface KnownTables {
-	people: readonly Payee[] | undefined;
+	people: readonly Person[] | undefined;
 	payments: readonly RegisteredPayment[] | undefined;
 }
 
@@ -44,7 +44,7 @@ const amountOf = (row: unknown) => ({
  * @param given rows with `employee`, `name`, `userId` and perhaps others, or n8n's items of them
  * @throws {InvalidValueError} if it is no list, or has an employee number that a spreadsheet changed
  */
-export const readPeople = (given: unknown, now: Date): Payee[] =>
+export const readPeople = (given: unknown, now: Date): Person[] =>
 	readTable(given, 'Known People', 'People', 'employee').map((row) => {
 		const cell = property(row, 'employee');
 		const { key } = readEmployee(cell, 'An employee of Known People', now);
@@ -59,14 +59,14 @@ export const readPeople = (given: unknown, now: Date): Payee[] =>
  */
 export function readRegisteredPayments(given: unknown, listPurpose: string): RegisteredPayment[] {
 	return readTable(given, 'Known Payments', 'Payments', 'reference').map((row) => {
-		const reference = comparableText(columnValue(row, 'reference'));
+		const reference = normalizeText(columnValue(row, 'reference'));
 		const parts = partsOfReference(reference, listPurpose);
 		const purpose = columnValue(row, 'purpose') || (parts ? listPurpose : '');
 		const written = columnValue(row, 'period');
-		const period = periodIn(comparableText(written || (parts?.period ?? ''))) ?? written;
+		const period = periodIn(normalizeText(written || (parts?.period ?? ''))) ?? written;
 		const key = employeeKey(columnValue(row, 'person') || (parts?.number ?? ''));
 		return {
-			payee: {
+			person: {
 				...personOf(row),
 				...amountOf(row),
 				employee: columnValue(row, 'employee') || key,
@@ -75,8 +75,8 @@ export function readRegisteredPayments(given: unknown, listPurpose: string): Reg
 			purpose,
 			period,
 			reference,
-			ownReference: comparableText(payrollReference(purpose, period, key)),
-			outcome: comparableText(columnValue(row, 'outcome')),
+			ownReference: normalizeText(payrollReference(purpose, period, key)),
+			outcome: normalizeText(columnValue(row, 'outcome')),
 			paidAt: columnValue(row, 'paidAt') || columnValue(row, 'createdAt'),
 			txHash: columnValue(row, 'txHash'),
 			workflow: columnValue(row, 'workflow'),
@@ -84,12 +84,12 @@ export function readRegisteredPayments(given: unknown, listPurpose: string): Reg
 	});
 }
 
-/** Makes the check for an outcome, or a code of it, in the form that is compared. */
+/** Makes the check for an outcome, or a code of it. */
 function outcomeCheck(...wanted: Outcome[]): (payment: RegisteredPayment) => boolean {
 	const codes = Object.entries(outcomeByCode).filter(([, outcome]) => wanted.includes(outcome));
 	const texts = [...wanted, ...codes.map(([code]) => code)];
-	const comparable = new Set(texts.map(comparableText));
-	return ({ outcome }) => comparable.has(outcome);
+	const normalized = new Set(texts.map(normalizeText));
+	return ({ outcome }) => normalized.has(outcome);
 }
 
 export const isPaid = outcomeCheck('paid', 'alreadyPaid');

@@ -1,4 +1,4 @@
-/** Telephone numbers, and the form in which they are compared. */
+/** Telephone numbers. */
 
 /** An Ethiopian mobile number: 0911…, 0711…, +251911…, 00251711…, or 911… without a prefix. */
 const mobile = /^(?:(?:\+|00)?251)?0?([79]\d{8})$/;
@@ -24,10 +24,10 @@ export function mobileIn(text: string): string | undefined {
 }
 
 /**
- * The form in which a telephone number is compared: its digits.
+ * A normalized telephone number: its digits.
  * @returns an empty text for no number, such as `-` or 0
  */
-export function comparablePhone(text: string): string {
+export function normalizePhone(text: string): string {
 	const digits = text.normalize('NFKC').replace(/\.0$/, '').replace(/\D/g, '');
 	return mobileIn(digits) ?? (/^0*$|^\d{1,6}$/.test(digits) ? '' : digits);
 }

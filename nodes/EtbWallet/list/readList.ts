@@ -172,8 +172,8 @@ function headingRow({ cells, line }: SheetRow, headingOf: HeadingOf) {
 /** The heading in a cell, on one line. */
 const headingText = (cell: unknown): string => cellText(cell).replace(/\s+/g, ' ');
 
-/** The form in which a heading is compared: its letters and digits. */
-const comparableHeading = (heading: string): string =>
+/** A normalized heading: its letters and digits. */
+const normalizeHeading = (heading: string): string =>
 	heading
 		.normalize('NFKC')
 		.toLowerCase()
@@ -181,14 +181,14 @@ const comparableHeading = (heading: string): string =>
 
 /** The indexes of each column. A heading that the user named is first looked up exactly as written. */
 function placesIn(headings: string[], headingOf: HeadingOf): Map<Column, number[]> {
-	const comparable = headings.map(comparableHeading);
+	const normalized = headings.map(normalizeHeading);
 	const find = (wanted: string, texts: string[]): number[] =>
 		texts.flatMap((text, index) => (text === wanted && wanted !== '' ? [index] : []));
 	return new Map(
 		columnNames.map((column) => {
 			const heading = headingOf(column);
 			const exact = heading === column ? [] : find(heading, headings);
-			return [column, exact.length > 0 ? exact : find(comparableHeading(heading), comparable)];
+			return [column, exact.length > 0 ? exact : find(normalizeHeading(heading), normalized)];
 		}),
 	);
 }
@@ -232,15 +232,15 @@ function assertOneTable(
 	{ headings, places }: HeadingRow,
 	signatures: ReadonlySet<SheetRow>,
 ): void {
-	const comparable = headings.map(comparableHeading);
-	const read = new Set([...places.values()].flat().map((index) => comparable[index]));
+	const normalized = headings.map(normalizeHeading);
+	const read = new Set([...places.values()].flat().map((index) => normalized[index]));
 	const [amountAt = -1] = places.get('amountEtb') ?? [];
 	for (const row of rows) {
 		const { cells, line } = row;
 		const filled = cells.map(cellText).filter(Boolean);
-		const texts = cells.map((cell) => comparableHeading(cellText(cell)));
+		const texts = cells.map((cell) => normalizeHeading(cellText(cell)));
 		const repeated = new Set(texts.filter((text) => text !== '' && read.has(text)));
-		const isInPlace = texts.some((text, index) => repeated.has(text) && text === comparable[index]);
+		const isInPlace = texts.some((text, index) => repeated.has(text) && text === normalized[index]);
 		const isOfWords = hasOnlyWords(cells, amountAt) && !signatures.has(row);
 		if (repeated.size < 2 && !isInPlace && !isOfWords) continue;
 		throw new InvalidValueError(

@@ -1,31 +1,31 @@
 /** Remarks that compare a person with the others of the list, and with the known people and payments. */
 import { decimalText, formatEtb } from '../../shared/decimal';
-import { comparableText } from '../../shared/comparableText';
-import { comparablePhone } from './phone';
+import { normalizeText } from '../../shared/normalizeText';
+import { normalizePhone } from './phone';
 import { dayMs, localTime } from './period';
 import type { ListSettings } from './listSettings';
 import { sameValueFinder } from './sameValueFinder';
 import type { History } from './history';
 import { isPaid, type KnownTables } from './knownTables';
 import { latelyDays, remark, remarkIf, type Remark, type RemarkCode } from './remarks';
-import type { Payee, ReadRow } from './rows';
+import type { Person, ReadRow } from './rows';
 
-const comparableEmail = (text: string): string => (text.includes('@') ? comparableText(text) : '');
+const normalizeEmail = (text: string): string => (text.includes('@') ? normalizeText(text) : '');
 
 /**
- * The fields of a person that are compared beside the amount, each in its comparable form. An empty form is
+ * The fields of a person that are compared beside the amount, each normalized. An empty text is
  * not compared. `same`: the remark on a value that only one person should have.
  */
 export const comparedFields: ReadonlyArray<{
 	field: 'name' | 'phone' | 'userId' | 'email';
-	formOf: (text: string) => string;
+	normalize: (text: string) => string;
 	changed: RemarkCode;
 	same: RemarkCode;
 }> = [
-	{ field: 'name', formOf: comparableText, changed: 'changedName', same: 'sameName' },
-	{ field: 'phone', formOf: comparablePhone, changed: 'changedPhone', same: 'samePhone' },
-	{ field: 'userId', formOf: comparableText, changed: 'changedWallet', same: 'sameWallet' },
-	{ field: 'email', formOf: comparableEmail, changed: 'changedEmail', same: 'sameEmail' },
+	{ field: 'name', normalize: normalizeText, changed: 'changedName', same: 'sameName' },
+	{ field: 'phone', normalize: normalizePhone, changed: 'changedPhone', same: 'samePhone' },
+	{ field: 'userId', normalize: normalizeText, changed: 'changedWallet', same: 'sameWallet' },
+	{ field: 'email', normalize: normalizeEmail, changed: 'changedEmail', same: 'sameEmail' },
 ];
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
@@ -43,9 +43,9 @@ export function remarkFinder(
 	settings: ComparisonSettings,
 ) {
 	const persons = listed.map(({ person }) => person);
-	const paidPayees = (known.payments ?? []).filter(isPaid).map(({ payee }) => payee);
+	const paidPeople = (known.payments ?? []).filter(isPaid).map(({ person }) => person);
 	// The list comes first, because a remark names the first numbers that are found.
-	const sharedFieldsOf = sharedFieldFinder([...persons, ...(known.people ?? []), ...paidPayees]);
+	const sharedFieldsOf = sharedFieldFinder([...persons, ...(known.people ?? []), ...paidPeople]);
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
 	return ({ person, remarks }: ReadRow, history: History): Remark[] => [
 		...remarks,
@@ -74,12 +74,12 @@ function newnessOf(
 }
 
 /** The remarks on differences from the known data of a person: one of each code, from the newest data. */
-function changesOf(person: Payee, history: History, { payments }: KnownTables): Remark[] {
+function changesOf(person: Person, history: History, { payments }: KnownTables): Remark[] {
 	const { knownPerson, paid, otherPayments } = history;
-	if (paid) return differences(person, paid.payee, 'when it was paid');
+	if (paid) return differences(person, paid.person, 'when it was paid');
 	const last = history.lastTime ?? otherPayments.at(-1);
 	// Only the last amount for the same purpose is compared, because a small bonus is not a lower salary.
-	const lastTime = last && { ...last.payee, amountEtb: history.lastTime?.payee.amountEtb };
+	const lastTime = last && { ...last.person, amountEtb: history.lastTime?.person.amountEtb };
 	const isFirstPayment = payments === undefined || otherPayments.length === 0;
 	const remarks = [
 		...differences(person, knownPerson, 'in the table of people', isFirstPayment),
@@ -89,7 +89,7 @@ function changesOf(person: Payee, history: History, { payments }: KnownTables): 
 }
 
 /** The person with the values that the list lacks and Known People has. */
-function withKnownFields(person: Payee, knownPerson: Payee | undefined): Payee {
+function withKnownFields(person: Person, knownPerson: Person | undefined): Person {
 	if (knownPerson === undefined) return person;
 	const [phone, email] = [person.phone || knownPerson.phone, person.email || knownPerson.email];
 	return { ...person, phone, email };
@@ -99,13 +99,14 @@ function withKnownFields(person: Payee, knownPerson: Payee | undefined): Payee {
 const isSameAmount = (one = NaN, other = NaN): boolean => Math.abs(one - other) < 0.001;
 
 /** Remarks on values that Known People lacks, so that they are stored there. The wallet is not one of them. */
-function firstValues(person: Payee, knownPerson: Payee | undefined): Remark[] {
+function firstValues(person: Person, knownPerson: Person | undefined): Remark[] {
 	if (knownPerson === undefined) return [];
 	const isFirstAmount = person.amountEtb !== undefined && knownPerson.amountEtb === undefined;
 	const codes = comparedFields
 		.filter(({ field }) => field !== 'userId')
 		.filter(
-			({ field, formOf }) => formOf(person[field]) !== '' && formOf(knownPerson[field]) === '',
+			({ field, normalize }) =>
+				normalize(person[field]) !== '' && normalize(knownPerson[field]) === '',
 		)
 		.map(({ changed }) => changed);
 	return [...(isFirstAmount ? ['changedAmount' as const] : []), ...codes].map((code) =>
@@ -114,15 +115,15 @@ function firstValues(person: Payee, knownPerson: Payee | undefined): Remark[] {
 }
 
 /** @param when the time of `known`, such as `last time (2026-10)` */
-function differences(person: Payee, known: Payee | undefined, when: string, withAmount = true) {
+function differences(person: Person, known: Person | undefined, when: string, withAmount = true) {
 	if (known === undefined) return [];
 	const { amountEtb: amount = 0 } = person;
 	const { amountEtb: was = 0 } = known;
 	const isOther = withAmount && amount > 0 && was > 0 && !isSameAmount(amount, was);
 	const percent = ((amount / was - 1) * 100).toFixed(1).replace(/^(?=\d)/, '+');
-	const others = comparedFields.flatMap(({ field, formOf, changed }) => {
-		const forms = [formOf(person[field]), formOf(known[field])];
-		const isSame = forms[0] === forms[1] || forms.includes('');
+	const others = comparedFields.flatMap(({ field, normalize, changed }) => {
+		const normalized = [normalize(person[field]), normalize(known[field])];
+		const isSame = normalized[0] === normalized[1] || normalized.includes('');
 		return isSame ? [] : remarkIf(changed, `${known[field]} ${when}`);
 	});
 	return [
@@ -139,7 +140,7 @@ function differences(person: Payee, known: Payee | undefined, when: string, with
  * same amount. There are none if this payment itself is paid.
  */
 const paidLately = (
-	person: Payee,
+	person: Person,
 	{ paid, otherPayments, otherPaymentsForPurpose }: History,
 	now: Date,
 ) =>
@@ -150,9 +151,9 @@ const paidLately = (
 		.filter(
 			(each) =>
 				otherPaymentsForPurpose.includes(each) ||
-				isSameAmount(each.payee.amountEtb, person.amountEtb),
+				isSameAmount(each.person.amountEtb, person.amountEtb),
 		)
-		.map(({ payee: { amountEtb = 0 }, purpose, period, paidAt }) => {
+		.map(({ person: { amountEtb = 0 }, purpose, period, paidAt }) => {
 			const time = localTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
 			return remark(
 				'paidLately',
@@ -165,19 +166,17 @@ const paidLately = (
  * payment: its amount is that of one of those payments, or more than half of their sum, which is too much for
  * a correction or a bonus.
  */
-function paidForPeriod(person: Payee, history: History, { period }: ComparisonSettings): Remark[] {
+function paidForPeriod(person: Person, history: History, { period }: ComparisonSettings): Remark[] {
 	if (history.paid) return [];
 	// A payment for the same purpose and period is this very payment, and not among the others.
 	const ofPeriod = history.otherPayments.filter((each) => each.period === period);
 	// Two lists at once can write one payment twice, so only the newest row of a reference counts.
 	const others = [...new Map(ofPeriod.map((each) => [each.reference, each])).values()];
-	const sum = others.reduce((total, { payee }) => total + (payee.amountEtb ?? 0), 0);
+	const sum = others.reduce((total, each) => total + (each.person.amountEtb ?? 0), 0);
 	const isLikeOne =
-		others.some(({ payee }) => isSameAmount(payee.amountEtb, person.amountEtb)) ||
+		others.some((each) => isSameAmount(each.person.amountEtb, person.amountEtb)) ||
 		(others.length > 0 && (person.amountEtb ?? 0) > sum / 2);
-	const told = others.map(
-		({ payee, purpose: other }) => `${etb(payee.amountEtb ?? 0)} for ${other}`,
-	);
+	const told = others.map((each) => `${etb(each.person.amountEtb ?? 0)} for ${each.purpose}`);
 	return isLikeOne ? [remark('paidForPeriod', told.join(', '))] : [];
 }
 
@@ -198,15 +197,15 @@ function sumsOfOthers(amounts: readonly number[]): Set<number> {
 const withoutDoubles = (name: string): string => name.replace(/(\p{L})\1+/gu, '$1');
 
 /** Makes the function that remarks on the same name, telephone, wallet or email under another number. */
-function sharedFieldFinder(people: readonly Payee[]): (person: Payee) => Remark[] {
+function sharedFieldFinder(people: readonly Person[]): (person: Person) => Remark[] {
 	const numbered = people.filter(({ key }) => key !== '');
-	const finders = comparedFields.map(({ field, formOf, same }) => {
-		const likenessOf = (person: Payee): string =>
-			field === 'name' ? withoutDoubles(formOf(person.name)) : formOf(person[field]);
+	const finders = comparedFields.map(({ field, normalize, same }) => {
+		const likenessOf = (person: Person): string =>
+			field === 'name' ? withoutDoubles(normalize(person.name)) : normalize(person[field]);
 		const othersLike = sameValueFinder(
-			numbered.map((each) => ({ form: likenessOf(each), id: each.key, name: each.employee })),
+			numbered.map((each) => ({ value: likenessOf(each), id: each.key, name: each.employee })),
 		);
-		return (person: Payee): Remark[] => remarkIf(same, othersLike(likenessOf(person), person.key));
+		return (person: Person): Remark[] => remarkIf(same, othersLike(likenessOf(person), person.key));
 	});
 	return (person) => finders.flatMap((find) => find(person));
 }

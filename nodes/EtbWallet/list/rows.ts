@@ -17,10 +17,10 @@ import type { Column, HeadingOf, SourceRow } from './readList';
 import { remark, remarkIf, type Remark } from './remarks';
 
 /** A person of a list or a table, with the amount to pay or paid. A text that is not known is empty. */
-export interface Payee {
+export interface Person {
 	/** The employee number as it is written. */
 	employee: string;
-	/** The employee number in the form that is compared; empty if it cannot be read. */
+	/** The key of the employee number; empty if it cannot be read. */
 	key: string;
 	name: string;
 	phone: string;
@@ -34,7 +34,7 @@ export interface Payee {
 }
 
 /** The person of a row, without a key: `readEmployee` makes it, and can throw. */
-export const personOf = (row: unknown): Payee => ({
+export const personOf = (row: unknown): Person => ({
 	employee: columnValue(row, 'employee'),
 	key: '',
 	name: columnValue(row, 'name'),
@@ -43,7 +43,7 @@ export const personOf = (row: unknown): Payee => ({
 	userId: columnValue(row, 'userId'),
 });
 
-type Reader = (cell: unknown, field: string, now: Date) => Partial<Payee> & { remarks?: Remark[] };
+type Reader = (cell: unknown, field: string, now: Date) => Partial<Person> & { remarks?: Remark[] };
 
 /**
  * The columns that are checked. An invisible character is a problem in a value that is sent, and in an
@@ -60,7 +60,7 @@ const checkedColumns: Array<{ column: Column; forbidsInvisible: boolean; read: R
 export interface ReadRow extends SourceRow {
 	/** `noPerson`: no employee number and no amount, such as a title or a signature. */
 	kind: 'person' | 'total' | 'noPerson';
-	person: Payee;
+	person: Person;
 	/** Sentences for the user. An empty text among them is no problem. */
 	problems: readonly string[];
 	remarks: readonly Remark[];
@@ -68,7 +68,7 @@ export interface ReadRow extends SourceRow {
 
 export function rowOf(source: SourceRow, now: Date, headingOf: HeadingOf): ReadRow {
 	const { cells, otherCells, isTooLong } = source;
-	const person: Payee = personOf(cells);
+	const person: Person = personOf(cells);
 	const kind = kindOf(source, person);
 	const texts = [...Object.values(cells), ...Object.values(otherCells)]
 		.map(cellText)
@@ -105,7 +105,7 @@ const labelOfSignature = /[:፡]\s*$|\bby$/i;
 
 function kindOf(
 	{ cells, otherCells, isSignature }: SourceRow,
-	{ employee, name, phone, userId }: Payee,
+	{ employee, name, phone, userId }: Person,
 ): ReadRow['kind'] {
 	const amount = cellValue(cells.amountEtb);
 	// The column of employee numbers can hold the title of a section, such as *Finance*.
@@ -126,7 +126,7 @@ const countDigits = (text: string): number => text.replace(/\P{Nd}/gu, '').lengt
 
 /**
  * Reads the employee number in a cell, without the `.0` that programs write behind a number. The key of the
- * person is the form that is compared, and part of the reference: `E-0701` and `e 0701` are both `E0701`.
+ * person is normalized, and part of the reference: `E-0701` and `e 0701` are both `E0701`.
  * @param field the name of the column in errors
  * @throws {InvalidValueError} for an empty cell, or a number that a spreadsheet changed
  */
@@ -184,7 +184,7 @@ function readAmountCell(cell: unknown, field: string, now: Date) {
 		],
 		[isRounded && toHundredths(exact) === '0', 'is below 0.01', 'Correct the amount.'],
 	]);
-	const etb = readAmount(isRounded ? toHundredths(exact) : written, field);
+	const etb = readAmount(field, isRounded ? toHundredths(exact) : written);
 	// A spreadsheet keeps days, times and percentages as numbers, and n8n reads those.
 	const other = nearbyDay(cell, now) || (Number(cell) < 1 ? 'a time of day, or a percentage' : '');
 	const isChanged = typeof cell === 'number' && other !== '';

@@ -1,6 +1,6 @@
 /** Reads the cells of spreadsheets and CSV files, whatever program wrote them. */
 import { InvalidValueError, assertValue, show } from '../../shared/invalidValue';
-import { invisible } from '../../shared/comparableText';
+import { invisible } from '../../shared/normalizeText';
 import { property } from '../../shared/unknownValues';
 
 /** Matches nearly all cells. Their text needs no change. */

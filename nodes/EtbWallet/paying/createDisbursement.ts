@@ -10,11 +10,12 @@ import { readOptions, type RunOptions } from './options';
 import { isFailed, isPayment, readPayment, sameReferenceCheck } from './entry';
 import type { Entry, Payment, Result } from './entry';
 import { PaymentRecord } from './paymentRecord';
-import { loadSettings, entriesOf, runOf, assertUsable, type Run } from './run';
-import { payAll, statesOfAll } from './sending';
+import { loadAccountAndOptions, entriesOf, runOf, assertUsable, type Run } from './run';
+import { payAll } from './sending';
 import { settle } from './settle';
 import { hintAtRepeatedPayees, reportRun, reportHalt } from './report';
 import { noRecordResult, resultOfState, settleSteps } from './stateResults';
+import { statesOfAll } from './windows';
 
 /**
  * Pays all items of a run. A dry run only checks them, and Mode on Settle Unknown records what a person found
@@ -24,7 +25,7 @@ import { noRecordResult, resultOfState, settleSteps } from './stateResults';
  * unknown, or were not attempted
  */
 export const createDisbursement: Operation['execute'] = async (context, read) => {
-	const settings = await loadSettings(context, () => readOptions(context, read));
+	const settings = await loadAccountAndOptions(context, () => readOptions(context, read));
 	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
 	const readEntry = (entry: Entry): void => readPayment(read, entry, options.maxAmount);

@@ -67,7 +67,7 @@ export const isFailed = (entry: Entry): entry is EndedEntry =>
  * @throws {InvalidValueError}
  */
 export function readPayment(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
-	entry.reference = readReference(read('reference', entry.itemIndex));
+	entry.reference = readReference('Reference', read('reference', entry.itemIndex));
 	entry.key = keyOf(entry.reference);
 	readSentFields(read, entry);
 	endIfAboveMaximum(entry, maxAmount);
@@ -83,7 +83,7 @@ export function readSentFields(read: ParameterReader, entry: Entry): void {
 		read('toUserId', entry.itemIndex),
 		'Enter the ID that User → Create returned.',
 	);
-	entry.amount = readAmount(read('amountEtb', entry.itemIndex));
+	entry.amount = readAmount('Amount (ETB)', read('amountEtb', entry.itemIndex));
 }
 
 /** Ends an entry whose amount is above the maximum. */

@@ -61,13 +61,13 @@ export const defaultOptions: RunOptions = {
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
 	const given = evaluatedOptions(context);
 	const optionalMaximum = (name: OptionName, field: string): Decimal | undefined =>
-		name in given ? readAmount(given[name], field) : undefined;
+		name in given ? readAmount(field, given[name]) : undefined;
 	return {
 		...sendOptionsOf(given),
 		mode: readMode(context, read),
 		maxAmount: optionalMaximum('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: optionalMaximum('maxTotalEtb', 'Maximum per Run'),
-		checkBalance: readBoolean(given.checkBalance, 'Check Balance First'),
+		checkBalance: readBoolean('Check Balance First', given.checkBalance),
 	};
 }
 
@@ -86,8 +86,8 @@ function sendOptionsOf({
 	concurrency,
 }: OptionValues): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
 	return {
-		timeoutMs: readWholeNumber(timeout, 'Timeout (Ms)', minTimeoutMs, maxTimeoutMs),
-		concurrency: readWholeNumber(concurrency, 'Concurrency', 1, maxConcurrency),
+		timeoutMs: readWholeNumber('Timeout (Ms)', timeout, minTimeoutMs, maxTimeoutMs),
+		concurrency: readWholeNumber('Concurrency', concurrency, 1, maxConcurrency),
 	};
 }
 

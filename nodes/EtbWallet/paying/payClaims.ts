@@ -7,7 +7,7 @@ import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, readSentFields, type Entry } from './entry';
 import { keyOf, readReference } from './reference';
-import { loadSettings, entriesOf, runOf, assertUsable } from './run';
+import { loadAccountAndOptions, entriesOf, runOf, assertUsable } from './run';
 import { sendConcurrently } from './sending';
 import { reportRun, reportHalt } from './report';
 import { resultOfState } from './stateResults';
@@ -27,7 +27,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		assertNewKey(context, entry.itemIndex, itemByKey);
 		readSentFields(read, entry);
 	};
-	const settings = await loadSettings(context, () => {
+	const settings = await loadAccountAndOptions(context, () => {
 		assertNoRepeatedItems(context);
 		return readClaimOptions(context);
 	});
@@ -65,7 +65,7 @@ function assertNoRepeatedItems(context: IExecuteFunctions): void {
 				'The pay gate gives each item its reference. Let it reach this node unchanged.',
 			);
 		}
-		const reference = readReference(json.reference);
+		const reference = readReference('Reference', json.reference);
 		const other = itemByReference.get(reference);
 		if (other !== undefined) {
 			throw new InvalidValueError(
@@ -90,7 +90,7 @@ function assertNewKey(
 ): void {
 	const { reference } = context.getInputData()[itemIndex]?.json ?? {};
 	if (isAbsent(reference)) return;
-	const key = keyOf(readReference(reference));
+	const key = keyOf(readReference('Reference', reference));
 	const other = itemByKey.get(key);
 	if (other !== undefined)
 		throw new InvalidValueError(

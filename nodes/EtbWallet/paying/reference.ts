@@ -1,20 +1,20 @@
-/** The rule for a reference, and the form in which it is compared. */
+/** The rule for a reference, and its key. */
 import { readText } from '../../shared/fields';
 import { fieldError } from '../../shared/invalidValue';
-import { comparableText } from '../../shared/comparableText';
+import { normalizeText } from '../../shared/normalizeText';
 
 /** The longest reference, in characters (code points), as a database counts them. */
 const maxReferenceLength = 200;
 
-/** The key by which a reference is remembered: the form in which `comparableText` compares it. */
-export const keyOf = comparableText;
+/** The key by which the record remembers a reference. */
+export const keyOf = normalizeText;
 
 /**
  * Reads a reference. A whole number becomes text. White space around it is removed, and inside it becomes one
  * blank, because in a list of references a line break would make two of one.
  * @throws {InvalidValueError}
  */
-export function readReference(value: unknown, field = 'Reference'): string {
+export function readReference(field: string, value: unknown): string {
 	const remedy =
 		'Write what this payment is for: the same whenever the same payment is asked for, and another one for each payment, such as payroll-2026-11-employee-1042.';
 	const reference = readText(field, value, remedy).replace(/\s+/g, ' ');

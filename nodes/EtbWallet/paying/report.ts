@@ -5,7 +5,7 @@ import { groupBy } from '../../shared/groupBy';
 import { truncate } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
 import { withoutOwnFields } from './ownFields';
-import { isOfField, type Outcome } from '../codes';
+import { isKeptByField, type Outcome } from '../codes';
 import type { RunOptions } from './options';
 import {
 	isFailed,
@@ -108,7 +108,7 @@ export function runError(
 ): Error {
 	const { code, httpCode } = result;
 	const byOutcome = groupByOutcome(entries);
-	const passedFieldChecks = entries.some((each) => each.result && !isOfField(each.result.code));
+	const passedFieldChecks = entries.some((each) => each.result && !isKeptByField(each.result.code));
 	// A try that is halted also reports the payments that earlier tries of the run sent.
 	const hasSummary = passedFieldChecks && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
@@ -258,7 +258,7 @@ export function reportHalt(
 		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
 		// be Settle Unknown.
 		const { result } = entry;
-		if (result === undefined || (halt.code === 'settings' && isOfField(result.code)))
+		if (result === undefined || (halt.code === 'settings' && isKeptByField(result.code)))
 			entry.result = halt;
 	}
 	return reportRun(context, options, entries);

@@ -7,7 +7,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
 import { isStopped, triesOf } from '../../shared/n8n';
-import { isOfField, isOfRecord } from '../codes';
+import { isKeptByField, isKeptByRecord } from '../codes';
 import { defaultOptions, type RunOptions } from './options';
 import { isFailed, outcomeOfEntry } from './entry';
 import type { EndedEntry, Payable, Result, Entry } from './entry';
@@ -27,20 +27,20 @@ export interface Run {
 }
 
 /** The account and the options of a run, or the reason why they cannot be used. */
-type Settings = { options: RunOptions } & (
+type AccountAndOptions = { options: RunOptions } & (
 	| { account: Account; halt?: undefined }
 	| { account?: undefined; halt: Result }
 );
 
-/** @param readSettings gives the options, or throws if the run cannot start with its settings */
-export async function loadSettings(
+/** @param readOptions gives the options, or throws if the run cannot start */
+export async function loadAccountAndOptions(
 	context: IExecuteFunctions,
-	readSettings: () => RunOptions,
-): Promise<Settings> {
+	readOptions: () => RunOptions,
+): Promise<AccountAndOptions> {
 	let options = defaultOptions;
 	try {
-		// A run that settles needs no account.
-		options = readSettings();
+		// The mode is known also if the account cannot be loaded: a run that settles needs none.
+		options = readOptions();
 		return { options, account: await loadAccount(context) };
 	} catch (error) {
 		return { options, halt: resultOfError('settings', error) };
@@ -99,7 +99,7 @@ export function assertUsable(
 	options: RunOptions,
 	entries: Entry[],
 ): void {
-	const unusable = entries.filter(isFailed).filter(({ result }) => isOfField(result.code));
+	const unusable = entries.filter(isFailed).filter(({ result }) => isKeptByField(result.code));
 	if (unusable.length === 0 || context.continueOnFail()) return;
 	const [only] = unusable.length === 1 ? unusable : [];
 	throw runError(context, options, resultOfUnusable(unusable), entries, only);
@@ -120,7 +120,7 @@ export function runOf(
 		setResult(payment, result) {
 			payment.result = result;
 			// A payment that is not sent because of the record does not stop the payments of other people.
-			if (isFailed(payment) && !isOfRecord(result.code)) hasFailure = true;
+			if (isFailed(payment) && !isKeptByRecord(result.code)) hasFailure = true;
 			// A later try may send only those payments again that were not paid.
 			if (outcomeOfEntry(payment) !== 'notPaid')
 				kept.set(payment.itemIndex, { ...payment, result });

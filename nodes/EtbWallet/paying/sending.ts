@@ -6,35 +6,12 @@ import type { ServiceRequest } from '../../shared/service/request';
 import { hideSecrets } from '../../shared/service/secrets';
 import { messageOf } from '../../shared/unknownValues';
 import { outcomeOf } from '../codes';
-import type { RunOptions } from './options';
 import { outcomeOfEntry, type Payable, type Payment, type Result } from './entry';
-import type { PaymentRecord, PaymentState } from './paymentRecord';
+import type { PaymentRecord } from './paymentRecord';
 import type { Run } from './run';
 import { describeExecution } from './report';
 import { noRecordResult, resultOfState } from './stateResults';
-
-/** Cuts values into windows of `size`. */
-function windowsOf<Value>(size: number, values: Value[]): Value[][] {
-	return Array.from({ length: Math.ceil(values.length / size) }, (_, index) =>
-		values.slice(index * size, (index + 1) * size),
-	);
-}
-
-/**
- * The states of payments. They are asked for in windows, because a question writes marks, and a crash then
- * leaves the marks of only one window.
- * @throws {Error} when n8n's database fails
- */
-export async function statesOfAll(
-	record: PaymentRecord,
-	payments: Payment[],
-	{ concurrency }: RunOptions,
-): Promise<ReadonlyMap<Payment, PaymentState>> {
-	const states = new Map<Payment, PaymentState>();
-	for (const window of windowsOf(concurrency, payments))
-		for (const [payment, state] of await record.states(window)) states.set(payment, state);
-	return states;
-}
+import { windowsOf } from './windows';
 
 /**
  * Sends the payments that the record allows, and gives each a result, unless the run stops. A crash leaves

@@ -160,7 +160,7 @@ function readReferences(
 		// An expression can give objects: `{ reference, sentAt }`.
 		const sentAt = property(line, 'sentAt');
 		const isOfSending = typeof sentAt === 'string' && !isAbsent(sentAt);
-		const reference = readReference(isOfSending ? property(line, 'reference') : line, field);
+		const reference = readReference(field, isOfSending ? property(line, 'reference') : line);
 		return { reference, key: keyOf(reference), ...(isOfSending && { sentAt }) };
 	});
 	return [...new Map(references.map((each) => [each.key, each])).values()];

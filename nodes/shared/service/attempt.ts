@@ -3,13 +3,16 @@ import { unlessAborted } from '../time';
 import { errorsIn, isEndedBeforeSending, type RawAnswer } from '../n8n';
 import { isObject, property } from '../unknownValues';
 
-/** Codes that an attempt gets when this package ends it: its time was over, or the execution was stopped. */
-export const timedOut = 'ETIMEDOUT';
-export const stopped = 'ERR_CANCELED';
-/** The code of an answer that is longer than `maxBodyBytes`. */
-export const tooLarge = 'ANSWER_TOO_LARGE';
-/** The code of an attempt whose time was over before it began. */
-export const notBegun = 'NOT_BEGUN';
+/** The error codes of an attempt that this package ends. */
+export const endedBy = {
+	timeout: 'ETIMEDOUT',
+	/** The execution was stopped. */
+	stop: 'ERR_CANCELED',
+	/** The answer is longer than `maxBodyBytes`. */
+	size: 'ANSWER_TOO_LARGE',
+	/** The time was over before it began. */
+	deadline: 'NOT_BEGUN',
+} as const;
 
 export type Attempt = Answer | Unanswered;
 
@@ -38,11 +41,12 @@ export async function makeAttempt(
 	timeoutMs: number,
 	stop?: AbortSignal,
 ): Promise<Attempt> {
-	if (!(timeoutMs > 0)) return { kind: 'unanswered', errorCode: notBegun, mayHaveBeenSent: false };
+	if (!(timeoutMs > 0))
+		return { kind: 'unanswered', errorCode: endedBy.deadline, mayHaveBeenSent: false };
 	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
 	const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 	const endedByUs = (): string | undefined =>
-		timeout.aborted ? timedOut : signal.aborted ? stopped : undefined;
+		timeout.aborted ? endedBy.timeout : signal.aborted ? endedBy.stop : undefined;
 	const attempt = async (): Promise<Attempt> => await answerFrom(await send(signal), signal);
 	try {
 		return await unlessAborted(signal, attempt(), () => new Error(endedByUs()));
@@ -60,7 +64,8 @@ async function answerFrom(
 	signal: AbortSignal,
 ): Promise<Attempt> {
 	const text = await bodyText(body, signal);
-	if (text === undefined) return { kind: 'unanswered', errorCode: tooLarge, mayHaveBeenSent: true };
+	if (text === undefined)
+		return { kind: 'unanswered', errorCode: endedBy.size, mayHaveBeenSent: true };
 	const headerFields = Object(headers) as Record<string, unknown>;
 	return { kind: 'answer', status, headers: headerFields, text, body: parsed(text) };
 }

@@ -1,5 +1,5 @@
 /** The causes of attempts without an answer, by error code, with a remedy if the usual one does not fit. */
-import { certificateCodes, stopped, timedOut, tooLarge } from './attempt';
+import { certificateCodes, endedBy } from './attempt';
 
 type Cause = [why: string, remedy?: string];
 
@@ -31,9 +31,9 @@ export const causesByErrorCode = new Map<unknown, Cause>([
 	['EHOSTUNREACH', ['no network connection leads there']],
 	['ENETUNREACH', ['no network connection leads there']],
 	['ECONNABORTED', ['the service took too long to answer']],
-	[timedOut, ['the service took too long to answer']],
+	[endedBy.timeout, ['the service took too long to answer']],
 	['ECONNRESET', ['the connection was closed before the answer was complete']],
 	['ERR_BAD_RESPONSE', ['the connection was closed before the answer was complete']],
-	[stopped, ['the execution was stopped']],
-	[tooLarge, ['its answer is larger than 1 MB']],
+	[endedBy.stop, ['the execution was stopped']],
+	[endedBy.size, ['its answer is larger than 1 MB']],
 ]);

@@ -1,10 +1,10 @@
 /** A call that did not succeed, in words for the user. */
 import type { INode } from 'n8n-workflow';
 import type { Account } from '../account';
-import { asInvalidValue } from '../invalidValue';
-import { apiError, operationError } from '../n8n';
+import { apiError } from '../n8n';
+import { withItem } from '../nodeErrors';
 import type { FailureCode, Judgement } from './judge';
-import { notBegun, type Attempt, type Unanswered } from './attempt';
+import { endedBy, type Attempt, type Unanswered } from './attempt';
 import { serviceSaid, reasonIn, shortLine } from './reason';
 import { isIdempotent, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
@@ -128,7 +128,7 @@ function describeUnanswered(
 	{ errorCode, mayHaveBeenSent }: Unanswered,
 	account: Account,
 ): { message: string; remedy: string } {
-	if (errorCode === notBegun) {
+	if (errorCode === endedBy.deadline) {
 		return {
 			message: 'Nothing was sent: its time was over before it could be sent',
 			remedy: 'n8n was busy, or its machine stood still. Run the workflow again.',
@@ -146,28 +146,6 @@ function describeUnanswered(
 	};
 }
 
-/** Adds the item to an error that stops the workflow. Items of an error output have `pairedItem` instead. */
-function withItem(message: string, itemIndex?: number): string {
-	return itemIndex === undefined ? message : `${message} [item ${itemIndex}]`;
-}
-
-export function nodeErrorOfFailure(
-	node: INode,
-	failure: ServiceFailure,
-	itemIndex?: number,
-): Error {
+export function serviceNodeError(node: INode, failure: ServiceFailure, itemIndex?: number): Error {
 	return apiError(node, withItem(failure.message, itemIndex), failure, itemIndex);
-}
-
-/** The failure of an item for a value that cannot be used. */
-export function invalidValueFailure(error: unknown): Failure & { code: 'invalid' } {
-	const { message, remedy } = asInvalidValue(error);
-	return { code: 'invalid', message, remedy };
-}
-
-/** The n8n error for a value that cannot be used. An error that n8n threw stays as it is. */
-export function nodeErrorOf(node: INode, error: unknown, itemIndex?: number): Error {
-	const { cause, message, remedy } = asInvalidValue(error);
-	if (cause instanceof Error) return cause;
-	return operationError(node, withItem(message, itemIndex), remedy, itemIndex);
 }

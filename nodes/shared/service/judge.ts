@@ -1,19 +1,12 @@
 /**
- * The meaning of one attempt: done, not done or unknown, by its status. `contradiction.ts` judges the fields
+ * The meaning of one attempt: done, not done or unknown, by its status. `answerRules.ts` judges the fields
  * and words of its answer, and `retries.ts` the whole call.
  */
 import { isAbsent } from '../invalidValue';
 import { hasFields } from '../unknownValues';
-import {
-	certificateCodes,
-	notBegun,
-	tooLarge,
-	type Answer,
-	type Attempt,
-	type Unanswered,
-} from './attempt';
+import { certificateCodes, endedBy, type Answer, type Attempt, type Unanswered } from './attempt';
 import { hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
-import { contradictionOfRefusal, contradictionOfSuccess } from './contradiction';
+import { findingAgainstRefusal, findingAgainstSuccess } from './answerRules';
 import { isIdempotent, isReadOnly, type RequestTraits } from './request';
 import { isTransactionHash } from './paymentWords';
 import {
@@ -22,7 +15,7 @@ import {
 	unclearPaymentStatuses,
 	unclearStatuses,
 } from './statuses';
-import type { Contradiction } from './matching';
+import type { Finding } from './matching';
 
 /**
  * The code of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses
@@ -42,7 +35,7 @@ export type Judgement =
 			verdict: 'notDone' | 'unknown';
 			code: FailureCode;
 			mayBeRepeated: boolean;
-	  } & Partial<Contradiction>);
+	  } & Partial<Finding>);
 
 /**
  * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4
@@ -58,14 +51,14 @@ export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	const isUnclear = request.movesMoney === true && unclearPaymentStatuses.has(status);
 	if (status >= 200 && status < 300 && !isUnclear) return judgeSuccess(request, attempt);
 	const hasRefusalStatus = refuses(request, status);
-	const contradiction = hasRefusalStatus ? contradictionOfRefusal(request, attempt) : undefined;
-	const isRefused = hasRefusalStatus && contradiction === undefined;
+	const finding = hasRefusalStatus ? findingAgainstRefusal(request, attempt) : undefined;
+	const isRefused = hasRefusalStatus && finding === undefined;
 	const wasNotDone = isRefused || isReadOnly(request);
 	return {
 		verdict: wasNotDone ? 'notDone' : 'unknown',
 		code: isRefused ? 'refused' : 'unclear',
 		mayBeRepeated: temporaryStatuses.has(status) && (wasNotDone || isIdempotent(request)),
-		...contradiction,
+		...finding,
 	};
 }
 
@@ -79,7 +72,7 @@ function judgeUnanswered(
 	request: RequestTraits,
 	{ errorCode, mayHaveBeenSent }: Unanswered,
 ): Judgement {
-	if (errorCode === notBegun)
+	if (errorCode === endedBy.deadline)
 		return { verdict: 'notDone', code: 'notReached', mayBeRepeated: false };
 	if (!mayHaveBeenSent)
 		return {
@@ -88,7 +81,7 @@ function judgeUnanswered(
 			mayBeRepeated: !certificateCodes.has(errorCode),
 		};
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
-	if (errorCode === tooLarge) return { verdict, code: 'unclear', mayBeRepeated: false };
+	if (errorCode === endedBy.size) return { verdict, code: 'unclear', mayBeRepeated: false };
 	return { verdict, code: 'noAnswer', mayBeRepeated: isIdempotent(request) };
 }
 
@@ -96,26 +89,26 @@ function judgeUnanswered(
 function judgeSuccess(request: RequestTraits, answer: Answer): Judgement {
 	if (request.movesMoney === true && hasSuccess(answer.body, false))
 		return judgeDenial(request, answer);
-	const contradiction = whyNoSuccess(request, answer);
-	return contradiction === undefined ? { verdict: 'done' } : notShown(request, contradiction);
+	const finding = whyNoSuccess(request, answer);
+	return finding === undefined ? { verdict: 'done' } : notShown(request, finding);
 }
 
 /** Judges a success status with `success: false`, from the endpoint that pays. */
 function judgeDenial(request: RequestTraits, answer: Answer): Judgement {
-	const contradiction = contradictionOfRefusal(request, answer);
-	if (contradiction !== undefined) return notShown(request, contradiction);
+	const finding = findingAgainstRefusal(request, answer);
+	if (finding !== undefined) return notShown(request, finding);
 	const problem = 'and says that it did not pay';
 	return { verdict: 'notDone', code: 'refused', mayBeRepeated: false, problem };
 }
 
 /** The verdict on a success status that shows no success. */
-function notShown(request: RequestTraits, contradiction: Contradiction): Judgement {
+function notShown(request: RequestTraits, finding: Finding): Judgement {
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
-	return { verdict, code: 'unclear', mayBeRepeated: false, ...contradiction };
+	return { verdict, code: 'unclear', mayBeRepeated: false, ...finding };
 }
 
 /** The reason why a success status shows no success. */
-function whyNoSuccess(request: RequestTraits, answer: Answer): Contradiction | undefined {
+function whyNoSuccess(request: RequestTraits, answer: Answer): Finding | undefined {
 	const { answersWith } = request;
 	const movesMoney = request.movesMoney === true;
 	const { body } = answer;
@@ -128,8 +121,8 @@ function whyNoSuccess(request: RequestTraits, answer: Answer): Contradiction | u
 		const isEmpty = answer.text.trim() === '';
 		return { problem: isEmpty ? 'with an empty body' : 'with a body that is not a JSON object' };
 	}
-	const contradiction = contradictionOfSuccess(body ?? answer.text, request);
-	if (contradiction !== undefined || answersWith === undefined) return contradiction;
+	const finding = findingAgainstSuccess(body ?? answer.text, request);
+	if (finding !== undefined || answersWith === undefined) return finding;
 	const found = valuesOf(body, answersWith).filter((value) => value !== undefined);
 	if (found.every(isAbsent)) return { problem: `with no ${answersWith} in its body` };
 	const isProof = found.every(isTransactionHash) && new Set(found).size === 1;

@@ -13,7 +13,7 @@ export interface Match {
 }
 
 /** Why an answer does not mean what its status means, with the rule that found it, if one did. */
-export interface Contradiction extends Partial<Match> {
+export interface Finding extends Partial<Match> {
 	/** Words that follow "The service answered 422". */
 	problem: string;
 }

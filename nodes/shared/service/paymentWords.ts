@@ -1,5 +1,5 @@
 /**
- * The names and English words by which an answer shows how a payment ended. `contradiction.ts` has the
+ * The names and English words by which an answer shows how a payment ended. `answerRules.ts` has the
  * rules for its fields. To see the rule that judges an answer:
  * `npx node scripts/judge-answer.mts 422 '{"message":"…"}'`
  *

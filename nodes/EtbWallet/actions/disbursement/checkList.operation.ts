@@ -9,7 +9,7 @@ import { checkList } from '../../list/checkList';
 import { readListSettings } from '../../list/listSettings';
 import { optionalColumns, requiredColumns, type Column } from '../../list/readList';
 import { errorItem } from '../../../shared/n8n';
-import { nodeErrorOf, invalidValueFailure } from '../../../shared/service/failure';
+import { invalidValueNodeError, invalidValueFailure } from '../../../shared/nodeErrors';
 import type { ParameterReader } from '../../parameters';
 import type { Operation } from '../../operation';
 
@@ -126,7 +126,7 @@ export const checkListOperation: Operation = {
 		try {
 			return checkItems(context, read);
 		} catch (error) {
-			if (!context.continueOnFail()) throw nodeErrorOf(context.getNode(), error);
+			if (!context.continueOnFail()) throw invalidValueNodeError(context.getNode(), error);
 			return [errorItem({ ...invalidValueFailure(error) }, 0)];
 		}
 	},

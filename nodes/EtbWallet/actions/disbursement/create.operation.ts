@@ -1,4 +1,4 @@
-/** Disbursement → Create: the fields of a payment in the editor. `disbursement/` pays it. */
+/** Disbursement → Create: the fields of a payment in the editor. `paying/` pays it. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { createDisbursement } from '../../paying/createDisbursement';
 import type { Operation } from '../../operation';

@@ -1,4 +1,4 @@
-/** Disbursement → Pay Claims: the fields of a payment that the gate hands out. `disbursement/` pays it. */
+/** Disbursement → Pay Claims: the fields of a payment that the gate hands out. `paying/` pays it. */
 import type { INodeProperties } from 'n8n-workflow';
 import { payClaims } from '../../paying/payClaims';
 import type { Operation } from '../../operation';

@@ -1,4 +1,4 @@
-/** The form in which references, wallets and names are compared. */
+/** Normalized texts: references, wallets and names are compared in this form. */
 
 /** Invisible characters: controls, format characters, single halves of surrogate pairs, and fillers. */
 export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
@@ -13,14 +13,14 @@ const blanks = /[\p{Z}\s]+/gu;
 const quotes = /["'\u2018-\u201f\u02bc\u02b9\u02ba\u2032\u2033`\u00b4]+/gu;
 
 /**
- * The form in which a text is compared. It ignores the difference between capital and small letters, the
+ * A normalized text. It ignores the difference between capital and small letters, the
  * kinds of dashes and quotes, invisible characters, compatibility forms (Unicode's form NFKC, such as
  * full-width letters), and blanks. One blank stays between two digits, so that `1 12` and `11 2` differ.
  * Letters of two scripts that look alike differ too. Records keep texts in this form, so after a change of
  * this rule they would not find the older texts.
  * @returns an empty text when the text has no visible character
  */
-export function comparableText(text: string): string {
+export function normalizeText(text: string): string {
 	// Plain texts take a faster way with the same result, because a run can have 60,000 references.
 	if (/^[\w./-]*$/.test(text)) return text.toLowerCase();
 	return (

@@ -19,7 +19,7 @@ import {
 	firstMatch,
 	patternsFor,
 	wholeName,
-	type Contradiction,
+	type Finding,
 	type FieldRules,
 	type Match,
 } from './matching';
@@ -29,10 +29,10 @@ import {
  * sent. A body that does not mention the call is accepted, because the service document (§4) shows no answers
  * of endpoints 4 and 5. Another positive amount is accepted too, because the service may have paid that one.
  */
-export function contradictionOfSuccess(
+export function findingAgainstSuccess(
 	body: unknown,
 	{ body: sent = {}, movesMoney }: RequestTraits,
-): Contradiction | undefined {
+): Finding | undefined {
 	const rules = movesMoney === true ? { ...denials, ...denialsOfPayment } : denials;
 	const fields = fieldsIn(body);
 	if (fields.size > maxFields) return { problem: 'with more fields than an answer has' };
@@ -223,10 +223,10 @@ const maxRefusalLength = 65_536;
  * `statusesNeedingReason` and without `success: false` (service document §2), each reason has to say why the
  * payment is refused. If there is no reason, the code has to say it.
  */
-export function contradictionOfRefusal(
+export function findingAgainstRefusal(
 	{ body: sent = {}, movesMoney }: RequestTraits,
 	answer: Answer,
-): Contradiction | undefined {
+): Finding | undefined {
 	const { status, body, text } = answer;
 	if (movesMoney !== true)
 		return hasSuccess(body, true) ? { problem: 'with success: true' } : undefined;
