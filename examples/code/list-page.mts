@@ -12,8 +12,11 @@ import {
 	type Part,
 } from './page.mts';
 import {
+	amountOf,
 	hasOutcome,
+	hasRemark,
 	isNoPerson,
+	referenceOf,
 	remarksWithout,
 	type PaymentRow,
 	type RegisterRow,
@@ -48,13 +51,21 @@ function rowsToLookAt(run: ListRun): PaymentRow[] {
 	const withPaidBefore = (row: PaymentRow): PaymentRow => {
 		const paidForIt = paidForPeriod.filter(({ person }) => person === row.person);
 		const text = `Paid for ${period} before: ${formatSum(paidForIt)} ETB.`;
-		return { ...row, remarks: [...(row.remarks ?? []), { code: 'paidForPeriod', text }] };
+		const others = (row.remarks ?? []).filter(({ code }) => code !== 'paidForPeriod');
+		return { ...row, remarks: [...others, { code: 'paidForPeriod', text }] };
 	};
-	return (isCorrection(run) ? ready.map(withPaidBefore) : ready).filter(
-		(row) =>
-			remarksWithout(row, ['rounded', 'paidLately', 'sameName']).length > 0 ||
-			registered(register, row)?.settledBy,
+	const warned = new Set(
+		warningsAbout(run).flatMap(({ rows, isLarge }) =>
+			isLarge ? rows.map(({ line }) => line) : [],
+		),
 	);
+	return (isCorrection(run) ? ready.map(withPaidBefore) : ready)
+		.filter(
+			(row) =>
+				remarksWithout(row, ['rounded', 'paidLately', 'sameName']).length > 0 ||
+				registered(register, row)?.settledBy,
+		)
+		.sort((one, other) => Number(warned.has(other.line)) - Number(warned.has(one.line)));
 }
 
 /** People who are set up for such lists, or were paid last time, and are not in this list. */
@@ -103,6 +114,20 @@ function tooLittlePart(run: ListRun, isEarlier: boolean): Part {
 	return `<p>${isEarlier ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? Upload the difference alone, with the purpose ${hasCorrection ? 'correction 2' : 'correction'}.</p>`;
 }
 
+/** The doubtful people among those who were paid before, because the list means somebody else or another payment. */
+function paidBeforeParts({ paidBefore, purpose }: ListRun): Part[] {
+	const renamed = paidBefore.filter(hasRemark('changedName'));
+	const others = paidBefore.filter(
+		({ paid, listedEtb }) => purpose === 'correction' && listedEtb !== amountOf(paid ?? {}),
+	);
+	return [
+		renamed.length > 0 &&
+			`<h4>Paid before under another name, and not again, see below: ${namesWithNumbers(renamed)}</h4>`,
+		others.length > 0 &&
+			`<h4>A correction was paid before, with another amount, and not again: ${namesWithNumbers(others)}. Is this a second one? Upload it with the purpose correction 2.</h4>`,
+	];
+}
+
 /** The parts on top of the page that asks for approval. */
 function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[]): Part[] {
 	const { ready, unknown, notPaid, purpose, period } = run;
@@ -118,6 +143,7 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 		absent.length > 0 && `<h4>Not in this list, see below: ${peopleText(absent)}</h4>`,
 		run.paidLess.length > 0 &&
 			`<h4>${heading(`${paidLessTitle(run.paidLess, run.register)}, see below`, run.paidLess)}</h4>`,
+		...paidBeforeParts(run),
 		`<p>${fileAndUploader(run)}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 		section('Will be paid, look at these', toLookAt, run.register),
 		roundingPart(run),
@@ -130,6 +156,7 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 	const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(submitted.user)}`;
 	const unasked = ready.length > 0 ? 'not approved in time' : 'nothing to approve';
 	const stillUnpaid = decision === 'declined' ? [] : [...notPaid, ...ready];
+	const numberless = stillUnpaid.filter((row) => !referenceOf(row));
 	// The rows of the period that another list left.
 	const own = new Set(changes.map(({ row }) => row.reference));
 	const leftByOthers = register.rows.filter(
@@ -137,12 +164,15 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 	);
 	return [
 		`<h2>${[escapeHtml(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
+		...paidBeforeParts(run),
 		`<p>${fileAndUploader(run)}, ${isPaying || decision ? decided : unasked}.</p>`,
 		run.unknown.length > 0 &&
 			`<p>Do not pay who is UNKNOWN another way. Ask the partner service, and record what it says in ${formLink('etb-file-open', 'What is open')}.</p>`,
 		stillUnpaid.some(hasOutcome('notPaid')) &&
 			'<p>Read below why somebody was not paid, and correct that first.</p>',
 		stillUnpaid.length > 0 && `<p>${uploadAgain}: it pays who was not paid.</p>`,
+		numberless.length > 0 &&
+			`<p>Without an employee number, so only on this page and in its file: ${namesWithNumbers(numberless)}.</p>`,
 		leftByOthers.length > 0 &&
 			`<p>Of other lists for ${escapeHtml(period)}, ${peopleText(leftByOthers)} not paid or UNKNOWN: see ${formLink('etb-file-open', 'What is open')}.</p>`,
 		// n8n does not show the page of an execution that ended red again.
@@ -195,7 +225,7 @@ export function listPage(run: ListRun) {
 		['Paid before, not again', paidBefore.filter((row) => !run.paidLess.includes(row))],
 	];
 	const otherGroups = others.filter(isFilled);
-	const absentTitle = 'Set up or paid last time, and not in this list';
+	const absentTitle = 'Set up or paid last time, not in this list and not paid by now';
 	const headings = [
 		...[...unknownGroups, paidGroup, ...otherGroups].map((group) => heading(...group)),
 		...(absent.length > 0 ? [heading(absentTitle, absent, false)] : []),

@@ -29,13 +29,13 @@ function veryDifferent({ ready, purpose }: ListRun): PaymentRow[] {
 	});
 }
 
-function onTop(rows: PaymentRow[], run: ListRun, ofThese: string): string {
+function onTop(rows: PaymentRow[], run: ListRun, whom: string): string {
 	const persons = new Set(rows.map(({ person }) => person));
 	const others = run.paidForPeriod.filter(
 		(row) => row.purpose !== run.purpose && persons.has(row.person),
 	);
 	const hint = isCorrection(run) ? ' A correction is only the difference.' : '';
-	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${ofThese}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for another purpose.${hint}`;
+	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for another purpose.${hint}`;
 }
 
 /** The warnings about a list, the most important first. */
@@ -45,6 +45,8 @@ export function warningsAbout(run: ListRun): Warning[] {
 	// One person of many is a warning about that person, and most of them are one about the list.
 	const isMost = ({ length }: PaymentRow[]): boolean => length * 2 >= ready.length;
 	const ofThese = ({ length }: PaymentRow[]): string => `${length} of ${peopleText(ready)}`;
+	const whom = (rows: PaymentRow[]): string =>
+		isMost(rows) ? ofThese(rows) : namesWithNumbers(rows);
 	const [otherUnknown, paidForPeriod] = [withRemark('otherUnknown'), withRemark('paidForPeriod')];
 	const [paidLately, changedName] = [withRemark('paidLately'), withRemark('changedName')];
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
@@ -57,13 +59,13 @@ export function warningsAbout(run: ListRun): Warning[] {
 		},
 		{
 			rows: paidForPeriod,
-			isLarge: isMost(paidForPeriod),
-			text: onTop(paidForPeriod, run, ofThese(paidForPeriod)),
+			isLarge: isMost(paidForPeriod) || isCorrection(run),
+			text: onTop(paidForPeriod, run, whom(paidForPeriod)),
 		},
 		{
 			rows: paidLately,
 			isLarge: isMost(paidLately),
-			text: `Paid in the last 10 days: ${ofThese(paidLately)}. Are month and purpose right?`,
+			text: `Paid in the last 10 days, the same amount or for the same purpose: ${whom(paidLately)}. Are month and purpose right?`,
 		},
 		{
 			rows: twice,

@@ -150,15 +150,20 @@ export function openPageItems(run: PayrollRun) {
 	];
 	const openAgain =
 		!isFirst && toAnswer.length > 0 && `<p>To record more: ${formLink(path, 'What is open')}</p>`;
-	const unpaid = new Map(now.filter(hasOutcome('notPaid')).map((row) => [forWhat(row), row]));
+	const notPaid = now.filter(hasOutcome('notPaid'));
+	const [unpaidElsewhere, unpaidHere] = [notPaid.filter(isOfOtherWorkflow), notPaid.filter(isOwn)];
+	const unpaid = new Map(unpaidHere.map((row) => [forWhat(row), row]));
 	const links = [...unpaid]
 		.filter(([, row]) => hasList && row.purpose)
 		.map(
 			([name, row]) => `<p>${uploadLink(row, `Upload the list of ${escapeHtml(name)} again`)}</p>`,
 		);
+	const runAgain =
+		unpaidElsewhere.length > 0 &&
+		`<p>Not paid by another workflow, which pays them when it runs again: ${namesWithNumbers(unpaidElsewhere)}.</p>`;
 	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
 	const recorded = isFirst ? [] : recordedParts(rows, unknown, run);
-	const shown = page(...recorded, ...openParts, openAgain, ...links, ...payments);
+	const shown = page(...recorded, ...openParts, openAgain, ...links, runAgain, ...payments);
 	const fields = isFirst ? [shown, ...questions(toAnswer, toTakeBack)] : [shown];
 	// The second page has no button: its time runs out, and then nothing is asked any more.
 	const asked = $runIndex < 2 ? [{ asks: true, fields }] : [];

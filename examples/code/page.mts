@@ -45,6 +45,8 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 		row.paid && `Paid ${formatSum([{ amountEtb }])} ETB to ${name}`,
 		isPaid && paidAt && minuteOf(paidAt),
 		txHash,
+		// Without a purpose, the reference is the only word for it.
+		isPaid && !row.purpose && row.reference,
 		...remarksOf(),
 		...(hasOutcome('unknown')(row)
 			? [`Unknown since ${minuteOf(sentAt ?? Date.now())}`, row.reference]
@@ -77,7 +79,7 @@ export function heading(
 	hasSum = Boolean(rows[0]?.outcome),
 ): string {
 	const without = rows.filter((row) => !amountOf(row)).length;
-	const more = without > 0 ? ` and ${without} whose amount is not shown` : '';
+	const more = without > 0 ? ` (${without} without an amount)` : '';
 	const total = hasSum && without < rows.length ? `, ${formatSum(rows)} ETB${more}` : '';
 	// A row of a list counts by itself: two people can have one number by mistake.
 	const persons = new Set(rows.map((row) => row.line || row.person || row.userId || row.reference));

@@ -36,8 +36,11 @@ const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
 function reasonOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterRow['reason'] {
 	// A problem names the workflow that left it unknown.
 	if (keepsReason(row, old)) return row.problem || old.reason;
-	if (isContradicted(row, run))
-		return `${old.settledBy || 'Somebody'} recorded it as not paid, and ${run.submitted.user?.email} as paid. Ask the partner service once more`;
+	if (isContradicted(row, run)) {
+		const [first, second] = [old.settledBy || 'Somebody', run.submitted.user?.email];
+		const takesBack = first === second ? 'took that back' : `${second} as paid`;
+		return `${first} recorded it as not paid, and ${takesBack}. Ask the partner service once more`;
+	}
 	if (storedOutcome(row) !== 'paid') return whyNot(row);
 	const changes = (row.remarks ?? []).filter(({ code }) => code.startsWith('changed'));
 	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';

@@ -16,7 +16,9 @@ export const peopleText = ({ length }: { length: number }): string =>
 
 /** Names with numbers, for a page. */
 export const namesWithNumbers = (rows: PaymentRow[]): string =>
-	rows.map(({ name, employee }) => escapeHtml(`${name} (${employee})`)).join(', ');
+	rows
+		.map(({ name, employee }) => escapeHtml(employee ? `${name} (${employee})` : name))
+		.join(', ');
 
 export const localTime = (time: string | number | Date) =>
 	DateTime.fromJSDate(new Date(time)).setZone('Africa/Addis_Ababa');

@@ -305,6 +305,9 @@ describe('the answers of the page What is open', () => {
 		];
 		const runs = { 'What is open': [[{}]], Payments: [payments] };
 		const [{ fields = [] } = {}] = pageAndRows('payroll-from-a-file.json', runs);
+		const shown = JSON.stringify(fields);
+		expect(shown).toMatch(/when it runs again: Person 5\./);
+		expect(shown.match(/Upload the list of/g)).toHaveLength(1);
 		const asked = z.array(z.record(z.unknown())).parse(fields).slice(1);
 		const mistake = [{ option: 'Nobody' }, { option: `Person 2 (${referenceOf(2)})` }];
 		expect(asked).toMatchObject([
@@ -374,7 +377,7 @@ describe('the page of a list', () => {
 			'paid',
 			purpose,
 			'2026-09',
-			new RegExp(`Paid in the last ${latelyDays} days: 2 of 3`),
+			new RegExp(`Paid in the last ${latelyDays} days, .*: 2 of 3`),
 		],
 	])('puts a warning on top, and Decline first: %s', (_what, count, outcome, other, when, told) => {
 		const { page, choices } = pageOf(runs(others(count, outcome, other, when)));
@@ -387,9 +390,9 @@ describe('the page of a list', () => {
 		[
 			'bonus',
 			period,
-			/<h4>Is this a second payment for 2026-10\? It looks so for 1 of 3 people: 1,000\.00 ETB/,
+			/<h4>Is this a second payment for 2026-10\? It looks so for Person 1 \(E-1\): 1,000\.00 ETB/,
 		],
-		[purpose, '2026-09', /<h4>Paid in the last 10 days: 1 of 3/],
+		[purpose, '2026-09', /<h4>Paid in the last 10 days, .*: Person 1 \(E-1\)\./],
 	])('has a warning about one of many, paid for %s %s, below the sum', (other, when, told) => {
 		const { page, choices, approve } = pageOf(runs(others(1, 'paid', other, when)));
 		expect(headline(page)).toBe('6,000.00 ETB for 3 people: salary, 2026-10');
@@ -525,18 +528,58 @@ describe('the page of a list', () => {
 			})),
 		];
 		expect(pageOf(runs([], { People })).page).toMatch(
-			/<h4>Not in this list, see below: 1 person<.*not in this list: 1 person<.*Forgotten/,
+			/<h4>Not in this list, see below: 1 person<.*not in this list and not paid by now: 1 person<.*Forgotten/,
 		);
 		const paid = [registered(4, 'paid')];
 		expect(pageOf(runs(paid, { People })).page).not.toContain('Not in this list');
 		const last = registered(4, 'paid', { period: '2026-09', reference: 's', settledBy: 'a@b.et' });
 		const { page } = pageOf(runs([last], { People }));
-		expect(page).toMatch(/not in this list: 1 person<.*Recorded as paid by a@b\.et/);
+		expect(page).toMatch(
+			/not in this list and not paid by now: 1 person<.*Recorded as paid by a@b\.et/,
+		);
 		const correction = runs([registered(4, 'paid', { ...last, purpose: 'correction' })], {
 			'Upload a list': [[{ ...upload, purpose: 'correction' }]],
 			'Check List': [check([], { purpose: 'correction' }).rows],
 		});
 		expect(pageOf(correction).page).not.toContain('Not in this list');
+	});
+
+	test('has a large warning about a correction that looks like the whole amount again, with the name, first in the list', () => {
+		const payments = [registered(2, 'paid'), registered(3, 'paid', { amountEtb: 20_000 })];
+		const { rows, ready } = check(payments, { purpose: 'correction' });
+		const { page, choices } = pageOf({
+			...runs(payments),
+			'Upload a list': [[{ ...upload, purpose: 'correction' }]],
+			'Check List': [rows],
+			'Pay salaries': [ready],
+		});
+		expect(headline(page)).toMatch(
+			/second payment for 2026-10\? It looks so for Person 2 \(E-2\): /,
+		);
+		expect(choices[0]).toBe('Decline: pay nobody');
+		expect(page).toMatch(/look at these: .*?<b>Person 2<\/b>.*<b>Person 1<\/b>/);
+		expect(page.match(/Paid for (?:this period|2026-10) before: 2,000/g)).toHaveLength(1);
+	});
+
+	test('says who was paid before under another name, or with another correction', () => {
+		const renamed = [registered(1, 'paid', { name: 'Kebede' })];
+		expect(pageOf(runs(renamed)).page).toMatch(
+			/<h4>Paid before under another name, and not again, see below: Person 1 \(E-1\)</,
+		);
+		const earlier = { purpose: 'correction', reference: `correction-${period}-E1` };
+		for (const [amountEtb, isOther] of [
+			[1000, false],
+			[2500, true],
+		] as const) {
+			const payments = [registered(1, 'paid', { ...earlier, amountEtb })];
+			const { page } = pageOf({
+				...runs(payments),
+				'Upload a list': [[{ ...upload, purpose: 'correction' }]],
+				'Check List': [check(payments, { purpose: 'correction' }).rows],
+				'Pay salaries': [[]],
+			});
+			expect(/with another amount, .*Person 1 .*purpose correction 2\./.test(page)).toBe(isOther);
+		}
 	});
 
 	test('says with a correction what each was paid before', () => {
@@ -596,8 +639,9 @@ describe('the page of a list', () => {
 			problem: 'No wallet',
 			reference: undefined,
 		};
+		const numberless = { ...problem, line: 10, person: undefined, employee: '', name: 'Nobody' };
 		const given = runs([], {
-			'Check List': [[...rowsOf, problem]],
+			'Check List': [[...rowsOf, problem, numberless]],
 			Ask: [[{ decision: 'Approve: pay', user: user('second') }]],
 			'Payments now': [now],
 			'Pay salaries': [ready, sent],
@@ -612,6 +656,9 @@ describe('the page of a list', () => {
 			{ reference: referenceOf(9), outcome: 'notPaid', approvedBy: '' },
 		]);
 		const left = rows.filter((each) => each['isLeft'] === true);
-		expect(left.map(({ person }) => person)).toEqual(['E1', 'E9']);
+		expect(left.map(({ person }) => person)).toEqual(['E1', 'E9', undefined]);
+		expect(page).toMatch(
+			/Without an employee number, so only on this page and in its file: Nobody\./,
+		);
 	});
 });
