@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import type * as judging from '../nodes/shared/service/judge.ts';
 import type * as reading from '../nodes/shared/service/answerBody.ts';
 import type * as attempting from '../nodes/shared/service/attempt.ts';
-import type * as contradicting from '../nodes/shared/service/answerRules.ts';
+import type * as answerRules from '../nodes/shared/service/answerRules.ts';
 import type { RequestTraits } from '../nodes/shared/service/request.ts';
 import { requireFreshBuild } from '../test/support/fresh-build.mts';
 
@@ -18,7 +18,7 @@ const compiled = (module: string): unknown => load(`../dist/nodes/shared/service
 const { judge } = compiled('judge') as typeof judging;
 const { fieldsIn } = compiled('answerBody') as typeof reading;
 const { makeAttempt } = compiled('attempt') as typeof attempting;
-const { reasonOfRefusal } = compiled('answerRules') as typeof contradicting;
+const { reasonOfRefusal } = compiled('answerRules') as typeof answerRules;
 
 const payment: RequestTraits = {
 	method: 'POST',

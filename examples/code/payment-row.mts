@@ -13,7 +13,7 @@ export type RegisterRow = Columns<{
 	reference: string;
 	purpose: string;
 	period: string;
-	/** The employee number in the form that is compared. */
+	/** The key of the employee number. */
 	person: string;
 	employee: string;
 	name: string;

@@ -7,7 +7,7 @@ export type Outcome = 'paid' | 'alreadyPaid' | 'ready' | 'notPaid' | 'unknown';
 interface CodeTraits {
 	outcome: Outcome;
 	/** The part that keeps the payment from being sent, if it is the record or a field of its own item. */
-	keptBy?: 'record' | 'field';
+	blockedBy?: 'record' | 'field';
 }
 
 /**
@@ -17,24 +17,24 @@ interface CodeTraits {
 const codes = {
 	paid: { outcome: 'paid' },
 	otherAmount: { outcome: 'paid' },
-	paidBefore: { outcome: 'alreadyPaid', keptBy: 'record' },
+	paidBefore: { outcome: 'alreadyPaid', blockedBy: 'record' },
 	settledPaid: { outcome: 'alreadyPaid' },
 	ready: { outcome: 'ready' },
 	settledNotPaid: { outcome: 'ready' },
 	refused: { outcome: 'notPaid' },
 	notReached: { outcome: 'notPaid' },
-	otherPayment: { outcome: 'notPaid', keptBy: 'record' },
-	invalid: { outcome: 'notPaid', keptBy: 'field' },
-	sameReference: { outcome: 'notPaid', keptBy: 'field' },
+	otherPayment: { outcome: 'notPaid', blockedBy: 'record' },
+	invalid: { outcome: 'notPaid', blockedBy: 'field' },
+	sameReference: { outcome: 'notPaid', blockedBy: 'field' },
 	// Also of every item when the whole run is above its limit (`reportHalt`).
-	aboveMaximum: { outcome: 'notPaid', keptBy: 'field' },
+	aboveMaximum: { outcome: 'notPaid', blockedBy: 'field' },
 	notCovered: { outcome: 'notPaid' },
 	noRecord: { outcome: 'notPaid' },
 	settings: { outcome: 'notPaid' },
 	noAnswer: { outcome: 'unknown' },
 	unclear: { outcome: 'unknown' },
-	inDoubt: { outcome: 'unknown', keptBy: 'record' },
-	inFlight: { outcome: 'unknown', keptBy: 'record' },
+	inDoubt: { outcome: 'unknown', blockedBy: 'record' },
+	inFlight: { outcome: 'unknown', blockedBy: 'record' },
 	notSettled: { outcome: 'unknown' },
 	claimUsed: { outcome: 'unknown' },
 } as const satisfies Record<FailureCode, CodeTraits> & Record<string, CodeTraits>;
@@ -48,5 +48,5 @@ export const outcomeByCode: Readonly<Record<string, Outcome>> = Object.fromEntri
 );
 
 export const outcomeOf = (code: Code): Outcome => traitsByCode[code].outcome;
-export const isKeptByRecord = (code: Code): boolean => traitsByCode[code].keptBy === 'record';
-export const isKeptByField = (code: Code): boolean => traitsByCode[code].keptBy === 'field';
+export const isBlockedByRecord = (code: Code): boolean => traitsByCode[code].blockedBy === 'record';
+export const isBlockedByField = (code: Code): boolean => traitsByCode[code].blockedBy === 'field';

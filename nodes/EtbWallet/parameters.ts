@@ -52,7 +52,7 @@ export function parameterReader(context: IExecuteFunctions): ParameterReader {
  * The value of a field that holds for the whole run.
  * @throws {InvalidValueError} if an expression gives another value, or none, for some item
  */
-export function sameForAll<Value>(
+export function readSameForAll<Value>(
 	context: IExecuteFunctions,
 	name: string,
 	displayName: string,

@@ -77,7 +77,7 @@ export class EtbWalletTrigger implements INodeType {
 		properties: [
 			{
 				displayName:
-					'The service sends all events of an account to one workflow: the one that is published. While one is published, a test only gets what you send to its test URL.',
+					'The service sends all events of an account to one workflow: the one that is published. A second one cannot be published: unpublish the first. While one is published, a test only gets what you send to its test URL, so copy that first.',
 				name: 'urlNotice',
 				type: 'notice',
 				default: '',

@@ -72,7 +72,7 @@ const bodyTimeoutMs = 10_000;
  * Noticed by: `test/live/n8n/trigger.live.mts`, which sends each kind of body.
  * @throws {Error} if the body cannot be read in time
  */
-export async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer> {
+export async function loadRawBody(context: IWebhookFunctions): Promise<Buffer> {
 	const request = context.getRequestObject();
 	if (Buffer.isBuffer(request.rawBody)) return request.rawBody;
 	const timeout = AbortSignal.timeout(bodyTimeoutMs);

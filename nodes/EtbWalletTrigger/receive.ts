@@ -1,7 +1,7 @@
 /** Answers a webhook request, or starts the workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
-import { rawBodyOf, triggerKey, whenAnswered, withEventKey } from './n8nTrigger';
+import { loadRawBody, triggerKey, whenAnswered, withEventKey } from './n8nTrigger';
 import { messageOf } from '../shared/unknownValues';
 import { beginHandling } from './duplicates';
 import { eventIn, eventKey, isWanted, type PartnerEvent } from './event';
@@ -100,10 +100,10 @@ async function signedBody(context: IWebhookFunctions): Promise<Buffer | DirectAn
 	const { headers } = context.getRequestObject();
 	// The headers are checked first, so that the body of a request without a signature is not read.
 	if (!hasSignature(headers)) return directAnswers.notSigned;
-	const body = await rawBodyOf(context).catch(() => undefined);
+	const body = await loadRawBody(context).catch(() => undefined);
 	if (body === undefined) return directAnswers.unreadable;
 	// The secrets are loaded after the body, because one can be replaced while a slow sender transmits.
-	const secrets = await secretsOf(context);
+	const secrets = await loadSecrets(context);
 	if (secrets === undefined) return directAnswers.noCredential;
 	return isSigned({ headers, body }, secrets) ? body : directAnswers.notSigned;
 }
@@ -122,18 +122,18 @@ const loadedSecrets = new Map<string, { at: number; secrets: Promise<string[] | 
  * The secrets that may sign a request.
  * @returns undefined when the credential cannot be read; n8n's log has the reason
  */
-async function secretsOf(context: IWebhookFunctions): Promise<string[] | undefined> {
+async function loadSecrets(context: IWebhookFunctions): Promise<string[] | undefined> {
 	const credentialId = context.getNode().credentials?.[credentialType]?.id ?? '';
 	const key = `${triggerKey(context)} ${credentialId}`;
 	const loaded = loadedSecrets.get(key);
 	const now = performance.now();
 	if (loaded !== undefined && now - loaded.at < secretsUsedForMs) return await loaded.secrets;
-	const secrets = loadSecrets(context);
+	const secrets = loadSecretsAnew(context);
 	loadedSecrets.set(key, { at: now, secrets });
 	return await secrets;
 }
 
-async function loadSecrets(context: IWebhookFunctions): Promise<string[] | undefined> {
+async function loadSecretsAnew(context: IWebhookFunctions): Promise<string[] | undefined> {
 	try {
 		return webhookSecrets(await context.getCredentials(credentialType));
 	} catch (error) {

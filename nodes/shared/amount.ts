@@ -34,7 +34,7 @@ const withThousands =
  */
 export function readAmount(field: string, value: unknown): Decimal {
 	const remedy = 'Enter an amount in ETB above zero, for example 1250.50.';
-	const amount = decimalText(typeof value === 'string' ? onlyReading(value, field) : value);
+	const amount = decimalText(typeof value === 'string' ? readAmountText(value, field) : value);
 	if (amount === undefined) throw fieldError(field, value, 'is not a plain number', remedy);
 	if (amount === '0' || amount.startsWith('-'))
 		throw fieldError(field, value, 'is not above zero', remedy);
@@ -55,10 +55,12 @@ interface Reading {
  * The amount that a text means, as plain decimal text; undefined for a text that is no amount.
  * @throws {InvalidValueError} for a text with two meanings
  */
-function onlyReading(value: string, field: string): string | undefined {
+function readAmountText(value: string, field: string): string | undefined {
 	if (value.length > maxTextLength) return undefined;
 	const text = value.trim().replace(currency, '');
-	const [reading, other] = [withThousands, withoutThousands].flatMap((form) => readAs(form, text));
+	const [reading, other] = [withThousands, withoutThousands].flatMap((form) =>
+		readingsIn(form, text),
+	);
 	if (reading === undefined) return undefined;
 	if (other !== undefined) {
 		const small = decimalText(withDecimals(other)) ?? '';
@@ -80,7 +82,7 @@ function onlyReading(value: string, field: string): string | undefined {
 	return withDecimals(reading);
 }
 
-function readAs(form: RegExp, text: string): Reading[] {
+function readingsIn(form: RegExp, text: string): Reading[] {
 	const { whole, decimals = '' } = form.exec(text)?.groups ?? {};
 	return whole === undefined ? [] : [{ whole: whole.replace(/[^\d-]/g, ''), decimals }];
 }

@@ -51,8 +51,8 @@ export const mutations: Mutation[] = [
 			"const unknown = reserved.filter((each) => outcomeOfEntry(each) === 'unknown');",
 		],
 		'Paid is recorded without the mark sent, which a person removed': [
-			"[...factMarks('paid', each), payeeMark(each)]",
-			"[...factMarks('paid', each).slice(1), payeeMark(each)]",
+			"[...factMarks('paid', each), paidToMark(each)]",
+			"[...factMarks('paid', each).slice(1), paidToMark(each)]",
 		],
 		'A doubt is recorded without the mark sent, which a person removed': [
 			"...unknown.flatMap((each) => factMarks('doubt', each)),",
@@ -95,11 +95,11 @@ export const mutations: Mutation[] = [
 			"? 'inDoubt' : 'inDoubt'",
 		],
 		'A dry run reserves': [
-			'async (change) => await paymentStatesOf(change, payments, slotNow())',
-			'async (change) => { const known = await paymentStatesOf(change, payments, slotNow()); change.keep(payments.map(sentMark)); return known; }',
+			'async (change) => await askPaymentStates(change, payments, slotNow())',
+			'async (change) => { const known = await askPaymentStates(change, payments, slotNow()); change.keep(payments.map(sentMark)); return known; }',
 		],
 		'Paid is not recorded': [
-			"paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)])",
+			"paid.flatMap((each) => [...factMarks('paid', each), paidToMark(each)])",
 			'paid.map(sentMark)',
 		],
 		'A fact is recorded without its confirmation': [
@@ -107,7 +107,7 @@ export const mutations: Mutation[] = [
 			'\tfactMark(fact, keyed),',
 		],
 		'Paid is recorded without the payee': [
-			"[...factMarks('paid', each), payeeMark(each)]",
+			"[...factMarks('paid', each), paidToMark(each)]",
 			"factMarks('paid', each)",
 		],
 		'Paid counts without the mark paidConfirmed': [
@@ -142,7 +142,7 @@ export const mutations: Mutation[] = [
 			"states.set(payment, 'otherPayment')",
 			"states.set(payment, 'unused')",
 		],
-		'The payee is not asked for': ['!payees.has(payeeMark(payment))', 'false'],
+		'The payee is not asked for': ['!payees.has(paidToMark(payment))', 'false'],
 		'Settling: not paid leaves the mark sent': ['change.remove(freed.flatMap(marksOfUse));', ''],
 		'Settling: not paid leaves the doubt': [
 			'change.remove(freed.flatMap(marksOfUse));',
@@ -267,7 +267,10 @@ export const mutations: Mutation[] = [
 		'409 means that it was not paid': ['405, 407, 413', '405, 407, 409, 413'],
 	}),
 	...inFile(`${shared}/service/answerRules.ts`, {
-		'An unclear state counts': ['{ ...denials, ...denialsOfPayment }', 'denials'],
+		'An unclear state counts': [
+			'{ ...rulesAgainstSuccess, ...rulesAgainstPayment }',
+			'rulesAgainstSuccess',
+		],
 		'A success for another user counts': [': !isSame(value, each),', ': false,'],
 		'A refusal with a hash counts': ['!isFieldOfRefusal(name, sent)', 'false'],
 	}),

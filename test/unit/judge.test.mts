@@ -407,7 +407,7 @@ describe('a payment', () => {
 			['ክፍያ', 'otherScript', 'ክ'],
 			['Invalid: {}', 'quotedAnswer', '{'],
 			[`Invalid ${'a1'.repeat(32)}`, 'longHash', 'a1'.repeat(32)],
-			['No way', 'reasonOfNoRefusal', 'No way'],
+			['No way', 'unexplainedReason', 'No way'],
 		];
 		/** Words that say why a payment is refused. */
 		const reasons: typeof unclearMessages = [
@@ -424,11 +424,11 @@ describe('a payment', () => {
 		type Row = [status: number, body: object, rule: string, matched: string];
 		test.each<Row>([
 			...unclearMessages.map(([message, ...shown]): Row => [422, { message }, ...shown]),
-			[422, { receipt: 'x' }, 'fieldOfNoRefusal', 'receipt'],
+			[422, { receipt: 'x' }, 'fieldNeverInRefusal', 'receipt'],
 			[422, { ok: 'yes' }, 'successNotDenied', 'yes'],
 			[422, { received: 'x' }, 'receivedNoType', 'x'],
-			[422, { code: '00' }, 'codeOfNoRefusal', '00'],
-			[422, { status: 'new' }, 'statusOfNoRefusal', 'new'],
+			[422, { code: '00' }, 'codeNeverInRefusal', '00'],
+			[422, { status: 'new' }, 'statusNeverInRefusal', 'new'],
 			[200, { ...success, ok: false }, 'saysNoSuccess', 'false'],
 			[200, { ...success, status: 'failed' }, 'statusOfFailure', 'fail'],
 			[200, { ...success, message: 'Internal' }, 'messageOfFailure', 'Internal'],
@@ -455,7 +455,7 @@ describe('a payment', () => {
 		test('which has a name of its own', () => {
 			const shown = [...unclearMessages, ...reasons].map(([, rule]) => rule);
 			const rules = [...Object.keys(unclearPaymentPatterns), ...Object.keys(refusalWords)];
-			expect([...shown].sort()).toEqual([...rules, 'reasonOfNoRefusal'].sort());
+			expect([...shown].sort()).toEqual([...rules, 'unexplainedReason'].sort());
 		});
 
 		const shownBy = (...answer: string[]): string[] =>

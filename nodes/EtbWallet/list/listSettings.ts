@@ -10,7 +10,7 @@ import {
 	savedParameter,
 } from '../../shared/n8n';
 import { property } from '../../shared/unknownValues';
-import { sameForAll, type ParameterReader } from '../parameters';
+import { readSameForAll, type ParameterReader } from '../parameters';
 import { readPeriod, type Period } from './period';
 import { columnNames, type Column } from './readList';
 
@@ -51,7 +51,7 @@ export function readListSettings(context: IExecuteFunctions, read: ParameterRead
 		const saved = savedParameter(context, name);
 		const valueOf = (itemIndex: number): unknown => read(name, itemIndex);
 		if (typeof saved !== 'string' || !namesItem.test(saved)) return valueOf(0);
-		return sameForAll(context, name, displayName, valueOf, filled());
+		return readSameForAll(context, name, displayName, valueOf, filled());
 	};
 	// Only an empty field means no table. An expression that gives nothing is a mistake, and an error.
 	const table = (name: string): unknown =>

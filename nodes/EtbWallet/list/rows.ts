@@ -6,7 +6,7 @@ import { employeeKey } from './employeeNumber';
 import {
 	columnValue,
 	isChangedNumber,
-	hasTitle,
+	hasHonorific,
 	isTotal,
 	nearbyDay,
 	assertComparable,
@@ -119,7 +119,7 @@ function kindOf(
 	// A total without a name can have the word for it in any other cell.
 	const allCells = [...Object.values(cells), ...Object.values(otherCells)];
 	const names = employee + name === '' ? allCells.map(cellText) : [employee, name];
-	return !hasTitle(name) && names.some(isTotal) ? 'total' : 'person';
+	return !hasHonorific(name) && names.some(isTotal) ? 'total' : 'person';
 }
 
 const countDigits = (text: string): number => text.replace(/\P{Nd}/gu, '').length;

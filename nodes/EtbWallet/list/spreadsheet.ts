@@ -95,9 +95,9 @@ const total = new RegExp(
 /** Whether a text is a total, by a word for it at its beginning or end. */
 export const isTotal = (text: string): boolean => total.test(text);
 
-/** A title of a person. No total has one, so a person called Total Bekele can be listed as Ato Total Bekele. */
-const title = /^(?:ato|w\/r[ot]|dr|አቶ|ወ\/ሮ|ወ\/ት)[. ]/iu;
-export const hasTitle = (name: string): boolean => title.test(name);
+/** An honorific. No total has one, so a person called Total Bekele can be listed as Ato Total Bekele. */
+const honorific = /^(?:ato|w\/r[ot]|dr|አቶ|ወ\/ሮ|ወ\/ት)[. ]/iu;
+export const hasHonorific = (name: string): boolean => honorific.test(name);
 
 /**
  * The day that a spreadsheet keeps as this number, as it does for a typed `12-1`.

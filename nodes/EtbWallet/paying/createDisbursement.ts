@@ -15,7 +15,7 @@ import { payAll } from './sending';
 import { settle } from './settle';
 import { hintAtRepeatedPayees, reportRun, reportHalt } from './report';
 import { noRecordResult, resultOfState, settleSteps } from './stateResults';
-import { statesOfAll } from './windows';
+import { askAllStates } from './windows';
 
 /**
  * Pays all items of a run. A dry run only checks them, and Mode on Settle Unknown records what a person found
@@ -50,7 +50,8 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const run = runOf(context, settings, (entry) => `It may have been paid. ${settleSteps(entry)}`);
 	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
 	const halt =
-		haltIfAboveLimit(acceptable, options.maxTotal) ?? (await haltIfUncovered(run, record, pending));
+		haltIfAboveMaximum(acceptable, options.maxTotal) ??
+		(await haltIfUncovered(run, record, pending));
 	if (halt !== undefined) return await haltRun(halt);
 	hintAtRepeatedPayees(context, acceptable);
 	await hintAtEmptyRecord(context, record);
@@ -63,7 +64,7 @@ const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
 
 /** The halt of a run whose sum is above the Maximum per Run in ETB; undefined if it may start. */
-function haltIfAboveLimit(payments: Payment[], limit?: Decimal): Result | undefined {
+function haltIfAboveMaximum(payments: Payment[], limit?: Decimal): Result | undefined {
 	const total = totalOf(payments);
 	if (limit === undefined || !isAbove(total, limit)) return undefined;
 	return {
@@ -85,7 +86,7 @@ async function haltIfUncovered(
 	if (!isAbove(totalOf(pending), balance)) return undefined;
 	try {
 		// A run that is repeated after a crash needs money only for the payments that were not sent yet.
-		const states = await statesOfAll(record, pending, run.options);
+		const states = await askAllStates(record, pending, run.options);
 		const unused = pending.filter((payment) => states.get(payment) === 'unused');
 		const total = totalOf(unused);
 		if (!isAbove(total, balance)) return undefined;
@@ -131,7 +132,7 @@ const notCovered = (message: string, remedy: string, httpCode?: string): Result 
 /** A dry run: each payment gets the result that the record gives it. Nothing is sent or recorded. */
 async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): Promise<void> {
 	try {
-		for (const [payment, state] of await statesOfAll(record, pending, run.options))
+		for (const [payment, state] of await askAllStates(record, pending, run.options))
 			run.setResult(payment, resultOfState(payment, state));
 	} catch (error) {
 		for (const payment of pending) run.setResult(payment, noRecordResult(error));
@@ -148,7 +149,7 @@ async function applyRecordedResults(
 	pending: Payment[],
 	options: RunOptions,
 ): Promise<void> {
-	for (const [payment, state] of await statesOfAll(record, pending, options))
+	for (const [payment, state] of await askAllStates(record, pending, options))
 		if (state !== 'unused') payment.result = resultOfState(payment, state);
 }
 

@@ -12,7 +12,7 @@ import {
 	isTool,
 	savedParameter,
 } from '../../shared/n8n';
-import { sameForAll, type ParameterReader } from '../parameters';
+import { readSameForAll, type ParameterReader } from '../parameters';
 import { maxTimeoutMs } from './paymentRecord';
 
 /** The values of *Mode*. Only `pay` sends. */
@@ -59,11 +59,11 @@ export const defaultOptions: RunOptions = {
  * @throws {InvalidValueError}
  */
 export function readOptions(context: IExecuteFunctions, read: ParameterReader): RunOptions {
-	const given = evaluatedOptions(context);
+	const given = readSavedOptions(context);
 	const optionalMaximum = (name: OptionName, field: string): Decimal | undefined =>
 		name in given ? readAmount(field, given[name]) : undefined;
 	return {
-		...sendOptionsOf(given),
+		...readSendOptions(given),
 		mode: readMode(context, read),
 		maxAmount: optionalMaximum('maxAmountEtb', 'Maximum per Payment'),
 		maxTotal: optionalMaximum('maxTotalEtb', 'Maximum per Run'),
@@ -77,11 +77,11 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
  */
 export const readClaimOptions = (context: IExecuteFunctions): RunOptions => ({
 	...defaultOptions,
-	...sendOptionsOf(evaluatedOptions(context)),
+	...readSendOptions(readSavedOptions(context)),
 	...(isSimulation(context) && { mode: 'dryRun' }),
 });
 
-function sendOptionsOf({
+function readSendOptions({
 	timeout,
 	concurrency,
 }: OptionValues): Pick<RunOptions, 'timeoutMs' | 'concurrency'> {
@@ -95,11 +95,11 @@ function sendOptionsOf({
  * The values of the options, or their defaults. An option whose expression gives nothing stays undefined and
  * is an error, so that no check is turned off unnoticed.
  */
-function evaluatedOptions(context: IExecuteFunctions): OptionValues {
+function readSavedOptions(context: IExecuteFunctions): OptionValues {
 	const { checkBalance, concurrency, timeoutMs: timeout } = defaultOptions;
 	const optionsOf = (itemIndex: number): object =>
 		Object(context.getNodeParameter('options', itemIndex, {})) as object;
-	const saved = sameForAll(context, 'options', 'Options', optionsOf);
+	const saved = readSameForAll(context, 'options', 'Options', optionsOf);
 	return { checkBalance, concurrency, timeout, ...saved };
 }
 
@@ -111,7 +111,7 @@ function evaluatedOptions(context: IExecuteFunctions): OptionValues {
 function readMode(context: IExecuteFunctions, read: ParameterReader): Mode {
 	const saved = savedParameter(context, 'mode');
 	if (isSimulation(context)) return 'dryRun';
-	const mode = sameForAll(context, 'mode', 'Mode', (itemIndex) =>
+	const mode = readSameForAll(context, 'mode', 'Mode', (itemIndex) =>
 		readChoice('Mode', read('mode', itemIndex), modes),
 	);
 	if (mode !== 'settle' || maySettle(context, hasExpression(saved))) return mode;

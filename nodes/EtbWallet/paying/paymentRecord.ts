@@ -131,8 +131,8 @@ const busyMarks = (keyed: Keyed, slot: number): string[] =>
 	[-1, 0, 1].map((later) => busyMark(keyed, slot + later));
 const factMark = (fact: Fact, { key }: Keyed): string => `${fact}:${key}`;
 const confirmedMark = (fact: Fact, { key }: Keyed): string => `${fact}Confirmed:${key}`;
-/** The person and amount that were paid. */
-const payeeMark = ({ key, toUserId, amount }: Payment): string =>
+/** The payee and amount that were paid. */
+const paidToMark = ({ key, toUserId, amount }: Payment): string =>
 	`payee:${JSON.stringify([key, toUserId, amount])}`;
 /** The mark of a reference that a person settled as paid, without saying to whom. */
 const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
@@ -179,7 +179,7 @@ export class PaymentRecord {
 
 	/** The state of each payment. The question leaves no mark, unless it is interrupted. */
 	async states(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
-		return await this.change(async (change) => await paymentStatesOf(change, payments, slotNow()));
+		return await this.change(async (change) => await askPaymentStates(change, payments, slotNow()));
 	}
 
 	/**
@@ -199,7 +199,7 @@ export class PaymentRecord {
 			const reservationOf = (each: Payment): string[] => [sentMark(each), busyMark(each, slot)];
 			// For a window of unused references, one call of the database is enough.
 			await this.recordResults(change, reserved, wanted.flatMap(reservationOf));
-			const statesBefore = await paymentStatesOf(change, wanted, slot);
+			const statesBefore = await askPaymentStates(change, wanted, slot);
 			for (const payment of wanted.filter((each) => statesBefore.get(each) === 'unused')) {
 				change.keep(reservationOf(payment));
 				this.reservations.set(payment, ageMs);
@@ -233,7 +233,7 @@ export class PaymentRecord {
 		isByHand: boolean,
 	): Promise<ReadonlyMap<Each, Settled>> {
 		return await this.change(async (change) => {
-			const states = await statesOf(change, [...wasPaid, ...wasNotPaid], slotNow());
+			const states = await askStates(change, [...wasPaid, ...wasNotPaid], slotNow());
 			const settled = new Map<Each, Settled>(states);
 			const withState = (these: Each[], state: ReferenceState): Each[] =>
 				these.filter((each) => states.get(each) === state);
@@ -288,7 +288,7 @@ export class PaymentRecord {
 		await change.askAndWrite(
 			[...notMade.map((each) => factMark('paid', each)), ...alsoAsk],
 			[
-				...paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)]),
+				...paid.flatMap((each) => [...factMarks('paid', each), paidToMark(each)]),
 				...unknown.flatMap((each) => factMarks('doubt', each)),
 			],
 		);
@@ -325,7 +325,7 @@ export class PaymentRecord {
  * The states of references, regardless of their payees.
  * @param alsoAsk gives a mark that is asked for together with the others, for references that are paid
  */
-async function statesOf<Each extends Keyed>(
+async function askStates<Each extends Keyed>(
 	change: RecordChange,
 	references: Each[],
 	slot: number,
@@ -371,16 +371,18 @@ async function havingFact<Each extends Keyed>(
 }
 
 /** The states of payments: also whether a paid reference was paid to this person, with this amount. */
-async function paymentStatesOf(
+async function askPaymentStates(
 	change: RecordChange,
 	payments: Payment[],
 	slot: number,
 ): Promise<Map<Payment, PaymentState>> {
-	const states = new Map<Payment, PaymentState>(await statesOf(change, payments, slot, payeeMark));
+	const states = new Map<Payment, PaymentState>(
+		await askStates(change, payments, slot, paidToMark),
+	);
 	const paid = payments.filter((payment) => states.get(payment) === 'paid');
-	// This makes no call, because `statesOf` has asked for them already.
-	const payees = await change.ask(paid.map(payeeMark));
-	const toOthers = paid.filter((payment) => !payees.has(payeeMark(payment)));
+	// This makes no call, because `askStates` has asked for them already.
+	const payees = await change.ask(paid.map(paidToMark));
+	const toOthers = paid.filter((payment) => !payees.has(paidToMark(payment)));
 	const anybody = await change.ask(toOthers.map(anybodyMark));
 	for (const payment of toOthers)
 		if (!anybody.has(anybodyMark(payment))) states.set(payment, 'otherPayment');

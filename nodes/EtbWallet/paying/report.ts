@@ -5,7 +5,7 @@ import { groupBy } from '../../shared/groupBy';
 import { truncate } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
 import { withoutOwnFields } from './ownFields';
-import { isKeptByField, type Outcome } from '../codes';
+import { isBlockedByField, type Outcome } from '../codes';
 import type { RunOptions } from './options';
 import {
 	isFailed,
@@ -52,8 +52,8 @@ function summaryOf(byOutcome: EntriesByOutcome, { mode }: RunOptions): string {
 
 /** Names people with more than one payment, which may be two invoices, or one payment in two rows. */
 export function hintAtRepeatedPayees(context: IExecuteFunctions, payments: Payable[]): void {
-	const byPerson = groupBy(payments, ({ toUserId }) => toUserId);
-	const texts = [...byPerson].flatMap(([toUserId, own]) => {
+	const byPayee = groupBy(payments, ({ toUserId }) => toUserId);
+	const texts = [...byPayee].flatMap(([toUserId, own]) => {
 		if (own.length === 1) return [];
 		const total = formatEtb(sum(own.map(({ amount }) => amount)));
 		const items = joinedWithRest(
@@ -108,7 +108,9 @@ export function runError(
 ): Error {
 	const { code, httpCode } = result;
 	const byOutcome = groupByOutcome(entries);
-	const passedFieldChecks = entries.some((each) => each.result && !isKeptByField(each.result.code));
+	const passedFieldChecks = entries.some(
+		(each) => each.result && !isBlockedByField(each.result.code),
+	);
 	// A try that is halted also reports the payments that earlier tries of the run sent.
 	const hasSummary = passedFieldChecks && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
@@ -258,7 +260,7 @@ export function reportHalt(
 		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
 		// be Settle Unknown.
 		const { result } = entry;
-		if (result === undefined || (halt.code === 'settings' && isKeptByField(result.code)))
+		if (result === undefined || (halt.code === 'settings' && isBlockedByField(result.code)))
 			entry.result = halt;
 	}
 	return reportRun(context, options, entries);

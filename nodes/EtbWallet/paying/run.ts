@@ -7,7 +7,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
 import { isStopped, triesOf } from '../../shared/n8n';
-import { isKeptByField, isKeptByRecord } from '../codes';
+import { isBlockedByField, isBlockedByRecord } from '../codes';
 import { defaultOptions, type RunOptions } from './options';
 import { isFailed, outcomeOfEntry } from './entry';
 import type { EndedEntry, Payable, Result, Entry } from './entry';
@@ -99,7 +99,7 @@ export function assertUsable(
 	options: RunOptions,
 	entries: Entry[],
 ): void {
-	const unusable = entries.filter(isFailed).filter(({ result }) => isKeptByField(result.code));
+	const unusable = entries.filter(isFailed).filter(({ result }) => isBlockedByField(result.code));
 	if (unusable.length === 0 || context.continueOnFail()) return;
 	const [only] = unusable.length === 1 ? unusable : [];
 	throw runError(context, options, resultOfUnusable(unusable), entries, only);
@@ -120,7 +120,7 @@ export function runOf(
 		setResult(payment, result) {
 			payment.result = result;
 			// A payment that is not sent because of the record does not stop the payments of other people.
-			if (isFailed(payment) && !isKeptByRecord(result.code)) hasFailure = true;
+			if (isFailed(payment) && !isBlockedByRecord(result.code)) hasFailure = true;
 			// A later try may send only those payments again that were not paid.
 			if (outcomeOfEntry(payment) !== 'notPaid')
 				kept.set(payment.itemIndex, { ...payment, result });

@@ -15,7 +15,7 @@ export function windowsOf<Value>(size: number, values: Value[]): Value[][] {
  * leaves the marks of only one window.
  * @throws {Error} when n8n's database fails
  */
-export async function statesOfAll(
+export async function askAllStates(
 	record: PaymentRecord,
 	payments: Payment[],
 	{ concurrency }: RunOptions,

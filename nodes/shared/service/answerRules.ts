@@ -33,7 +33,8 @@ export function findingAgainstSuccess(
 	body: unknown,
 	{ body: sent = {}, movesMoney }: RequestTraits,
 ): Finding | undefined {
-	const rules = movesMoney === true ? { ...denials, ...denialsOfPayment } : denials;
+	const rules =
+		movesMoney === true ? { ...rulesAgainstSuccess, ...rulesAgainstPayment } : rulesAgainstSuccess;
 	const fields = fieldsIn(body);
 	if (fields.size > maxFields) return { problem: 'with more fields than an answer has' };
 	for (const [name, found] of fields) {
@@ -69,7 +70,7 @@ const falseValues = /^(?:0|no?|off|false|error|fail(?:ed|ure)?)$/i;
 const nonEmpty = /^(?!(?:0+|none|null|false|no errors?|n\/a|-)?$)/i;
 
 /** Rules for fields that deny the success of any call. A body that is one text is a field without a name. */
-const denials: FieldRules = {
+const rulesAgainstSuccess: FieldRules = {
 	/** The answer denies its success. */
 	saysNoSuccess: [/^(?:(?:data|result)\.)?(?:success|ok)$/i, falseValues],
 	/** The status or the code is that of a failure. */
@@ -87,7 +88,7 @@ const denials: FieldRules = {
 };
 
 /** Rules for fields, at any depth of an answer, that deny that a payment was completed. */
-const denialsOfPayment: FieldRules = {
+const rulesAgainstPayment: FieldRules = {
 	/** The state of the payment is none of those in which it was made. */
 	stateOtherThanSuccess: [
 		/(?:status|state|phase|outcome|result|(?:(?<![a-z])|tx)sts)(?:_?(?:text|name|label))?\W*$/i,
@@ -181,7 +182,7 @@ const refusalNames = wholeName([
 ]);
 
 /** Values that some of these fields never have in a refusal. */
-const valuesOfNoRefusal: FieldRules = {
+const valuesNeverInRefusal: FieldRules = {
 	/** A refusal denies its success. */
 	successNotDenied: [/(?:^|\.)(?:success|ok)$/i, RegExp(`^(?!${falseValues.source})`, 'i')],
 	/** A check of values names the type that it received. Anything else can be money that was received. */
@@ -190,7 +191,7 @@ const valuesOfNoRefusal: FieldRules = {
 		/^(?!(?:undefined|null|nan|string|number|boolean|object|array)$)/i,
 	],
 	/** A success, a status that does not refuse, or a payment that is late, accepted or settled (ISO 8583, ISO 20022). */
-	codeOfNoRefusal: [
+	codeNeverInRefusal: [
 		/(?:status|code)$/i,
 		RegExp(
 			`^(?!(?:${[...paymentRefusalStatuses].join('|')})$)(?:[1-5]\\d\\d|0+|0?9|68|91|96|approved|ac[cswt][cpe]|pdng|${successWords})$`,
@@ -198,7 +199,7 @@ const valuesOfNoRefusal: FieldRules = {
 		),
 	],
 	/** The status of a refusal is a client error, in digits or in words. */
-	statusOfNoRefusal: [
+	statusNeverInRefusal: [
 		/status(?:[._]?code)?$/i,
 		RegExp(
 			`^(?!${[
@@ -243,10 +244,11 @@ export function findingAgainstRefusal(
 	for (const [name, values] of fields) {
 		const leaves = name === '' ? 'words that leave' : `a ${name} that leaves`;
 		const problem = `with ${leaves} open whether it paid`;
-		if (!isFieldOfRefusal(name, sent)) return { problem, rule: 'fieldOfNoRefusal', matched: name };
+		if (!isFieldOfRefusal(name, sent))
+			return { problem, rule: 'fieldNeverInRefusal', matched: name };
 		const isReason = needsReason && reasonNames.test(lastPartOf(name));
 		for (const value of values) {
-			const match = unclearIn(name, value) ?? (isReason ? noReasonIn(value) : undefined);
+			const match = unclearIn(name, value) ?? (isReason ? unexplainedIn(value) : undefined);
 			if (match !== undefined) return { problem, ...match };
 		}
 	}
@@ -258,16 +260,16 @@ const normalizedWords = (value: string): string => value.replace(/[\s_]+/g, ' ')
 /** The rule by which a value of a refusal leaves open whether it paid. */
 const unclearIn = (name: string, value: string): Match | undefined =>
 	firstMatch(unclearPaymentPatterns, normalizedWords(value)) ??
-	firstMatch(patternsFor(valuesOfNoRefusal, name), value);
+	firstMatch(patternsFor(valuesNeverInRefusal, name), value);
 
 /** The rule by which a value says why a payment is refused. */
 export const reasonOfRefusal = (value: string): Match | undefined =>
 	firstMatch(refusalWords, normalizedWords(value));
 
 /** Matches a reason whose words do not say why the payment is refused. A number has no words. */
-const noReasonIn = (value: string): Match | undefined =>
+const unexplainedIn = (value: string): Match | undefined =>
 	/[^-.\d]/.test(value) && reasonOfRefusal(value) === undefined
-		? { rule: 'reasonOfNoRefusal', matched: value }
+		? { rule: 'unexplainedReason', matched: value }
 		: undefined;
 
 function isFieldOfRefusal(name: string, sent: IDataObject): boolean {

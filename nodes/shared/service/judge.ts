@@ -88,13 +88,13 @@ function judgeUnanswered(
 /** A success status counts only with the fields that the service document (§2, §4) shows in such an answer. */
 function judgeSuccess(request: RequestTraits, answer: Answer): Judgement {
 	if (request.movesMoney === true && hasSuccess(answer.body, false))
-		return judgeDenial(request, answer);
+		return judgeRefusal(request, answer);
 	const finding = whyNoSuccess(request, answer);
 	return finding === undefined ? { verdict: 'done' } : notShown(request, finding);
 }
 
 /** Judges a success status with `success: false`, from the endpoint that pays. */
-function judgeDenial(request: RequestTraits, answer: Answer): Judgement {
+function judgeRefusal(request: RequestTraits, answer: Answer): Judgement {
 	const finding = findingAgainstRefusal(request, answer);
 	if (finding !== undefined) return notShown(request, finding);
 	const problem = 'and says that it did not pay';
