@@ -338,3 +338,27 @@ describe('Mode', () => {
 		expect(codesOf(await pay(itemsFor('a')))).toEqual(['paid']);
 	});
 });
+
+test('the record keeps the marks that earlier versions wrote: with others, a paid reference would be paid again', async () => {
+	await leaveUnknown(itemsFor('paid', 'lost', 'free', 'open'), ['lost', 'free', 'open']);
+	await settle({ wasPaid: 'pay-lost' });
+	const wasNotPaid = "={{ [{ reference: 'pay-free', sentAt: '2026-11-25' }] }}";
+	expect(codesOf(await settle({ wasNotPaid }))).toEqual(['settledNotPaid']);
+	expect(record().filter((mark) => !mark.startsWith('busy:'))).toEqual([
+		'anybody:pay-lost',
+		'doubt:pay-lost',
+		'doubt:pay-open',
+		'doubtConfirmed:pay-lost',
+		'doubtConfirmed:pay-open',
+		'paid:pay-lost',
+		'paid:pay-paid',
+		'paidConfirmed:pay-lost',
+		'paidConfirmed:pay-paid',
+		'payee:["pay-paid","etbw_paid","10"]',
+		'sent:pay-lost',
+		'sent:pay-open',
+		'sent:pay-paid',
+		'settledNotPaid:pay-free',
+		'settledNotPaidOf:["pay-free","2026-11-25"]',
+	]);
+});

@@ -125,6 +125,12 @@ test('a later process knows the last 2,000, and the process itself the last 20,0
 	expect(process.receive('key-0')).toBe('new');
 });
 
+test('the record keeps the marks that earlier versions wrote: with others, events would run again', async () => {
+	await startProcess().run('key', { answersWhenFinished: true, ending: 'crash' });
+	const marks = [...database.rows.values()].flatMap((row) => [...row]);
+	expect(marks.toSorted()).toEqual(['arrived:key', 'unfinished:key']);
+});
+
 describe('until it succeeds', () => {
 	const answersWhenFinished = true;
 	test.each([
