@@ -157,6 +157,25 @@ describe('was not paid', () => {
 		expect(paidNames()).toEqual([]);
 	});
 
+	test('is taken back by an expression, which settles nothing else', async () => {
+		await leaveUnknown(itemsFor('freed', 'open'), ['freed', 'open']);
+		await pay(itemsFor('paid'));
+		expect(codesOf(await settle({ wasNotPaid: 'pay-freed' }))).toEqual(['settledNotPaid']);
+		const takeBack = async (name: string): Promise<unknown[]> => {
+			const wasPaid = `={{ [{ reference: 'pay-${name}', takesBack: true }] }}`;
+			return codesOf(await pay([{}], { mode: 'settle', wasPaid }));
+		};
+		expect(await takeBack('open')).toEqual(['inDoubt']);
+		expect(await takeBack('never')).toEqual(['ready']);
+		expect(await takeBack('paid')).toEqual(['paidBefore']);
+		expect(await takeBack('freed')).toEqual(['notSettled']);
+		// A page that was opened before has the same answer.
+		expect(await takeBack('freed')).toEqual(['inDoubt']);
+		expect(await known('freed', 'open', 'never', 'paid')).toEqual([
+			...['inDoubt', 'inDoubt', 'ready', 'paidBefore'],
+		]);
+	});
+
 	test('by an expression that names a sending counts once for each', async () => {
 		const webhook = { mode: 'webhook' } as const;
 		const of = (sentAt: string): Named => ({

@@ -64,10 +64,12 @@ interface Keyed {
 
 /**
  * A person's statement about a reference: that it was paid, or was not paid. `sentAt`: the time at which the
- * payment was sent that the statement is about, compared as text.
+ * payment was sent that the statement is about, compared as text. `takesBack`: it says only that an earlier *was not
+ * paid* is wrong, so it settles nothing.
  */
 export interface Statement extends Keyed {
 	sentAt?: string;
+	takesBack?: boolean;
 }
 
 /** A fact needs two marks; the second confirms the first. */
@@ -237,7 +239,7 @@ export class PaymentRecord {
 			const settled = new Map<Each, Settled>(states);
 			const withState = (these: Each[], state: ReferenceState): Each[] =>
 				these.filter((each) => states.get(each) === state);
-			const paidInDoubt = withState(wasPaid, 'inDoubt');
+			const paidInDoubt = withState(wasPaid, 'inDoubt').filter(({ takesBack }) => !takesBack);
 			const paidUnused = withState(wasPaid, 'unused');
 			const notPaidInDoubt = withState(wasNotPaid, 'inDoubt');
 			const marksBefore = await change.ask([
@@ -247,10 +249,8 @@ export class PaymentRecord {
 			const wasStatedBefore = (mark: string): boolean => !isByHand && marksBefore.has(mark);
 			for (const each of paidInDoubt) settled.set(each, 'settledPaid');
 			for (const each of paidUnused)
-				settled.set(
-					each,
-					wasStatedBefore(settledNotPaidMark(each)) ? 'contradicted' : 'recordedPaid',
-				);
+				if (wasStatedBefore(settledNotPaidMark(each))) settled.set(each, 'contradicted');
+				else if (!each.takesBack) settled.set(each, 'recordedPaid');
 			for (const each of notPaidInDoubt)
 				settled.set(
 					each,

@@ -157,11 +157,13 @@ function readReferences(
 		});
 	});
 	const references = lines.map((line) => {
-		// An expression can give objects: `{ reference, sentAt }`.
-		const sentAt = property(line, 'sentAt');
+		// An expression can give objects: `{ reference, sentAt }` or `{ reference, takesBack: true }`.
+		const [sentAt, takesBack] = [property(line, 'sentAt'), property(line, 'takesBack') === true];
 		const isOfSending = typeof sentAt === 'string' && !isAbsent(sentAt);
-		const reference = readReference(field, isOfSending ? property(line, 'reference') : line);
-		return { reference, key: keyOf(reference), ...(isOfSending && { sentAt }) };
+		const named = isOfSending || takesBack ? property(line, 'reference') : line;
+		const reference = readReference(field, named);
+		const key = keyOf(reference);
+		return { reference, key, takesBack, ...(isOfSending && { sentAt }) };
 	});
 	return [...new Map(references.map((each) => [each.key, each])).values()];
 }
