@@ -106,7 +106,7 @@ function roundingPart({ ready }: ListRun): Part {
 /** The advice for people who were paid less than the list has. A second correction needs a purpose of its own. */
 function tooLittlePart(run: ListRun, isEarlier: boolean): Part {
 	const { paidLess, paidForPeriod, period, purpose } = run;
-	if (paidLess.length === 0 || purpose === 'correction-2') return '';
+	if (paidLess.length === 0 || purpose.startsWith('correction')) return '';
 	const persons = new Set(paidLess.map(({ person }) => person));
 	const hasCorrection = paidForPeriod.some(
 		(row) => row.purpose === 'correction' && persons.has(row.person),
@@ -118,13 +118,19 @@ function tooLittlePart(run: ListRun, isEarlier: boolean): Part {
 function paidBeforeParts({ paidBefore, purpose }: ListRun): Part[] {
 	const renamed = paidBefore.filter(hasRemark('changedName'));
 	const others = paidBefore.filter(
-		({ paid, listedEtb }) => purpose === 'correction' && listedEtb !== amountOf(paid ?? {}),
+		(row) =>
+			purpose === 'correction' &&
+			!renamed.includes(row) &&
+			row.listedEtb !== amountOf(row.paid ?? {}),
+	);
+	const asPaid = renamed.map(
+		(row) => `${namesWithNumbers([row])} was paid as ${escapeHtml(row.paid?.name)}`,
 	);
 	return [
 		renamed.length > 0 &&
-			`<h4>Paid before under another name, and not again, see below: ${namesWithNumbers(renamed)}</h4>`,
+			`<h4>Another name than when it was paid, so nobody is paid now: ${asPaid.join(', ')}. If that is somebody else, give them an employee number of their own.</h4>`,
 		others.length > 0 &&
-			`<h4>A correction was paid before, with another amount, and not again: ${namesWithNumbers(others)}. Is this a second one? Upload it with the purpose correction 2.</h4>`,
+			`<h4>A correction was paid before, with another amount, and not again: ${namesWithNumbers(others)}. Is this a second one? Upload a list with these people alone, with the purpose correction 2.</h4>`,
 	];
 }
 

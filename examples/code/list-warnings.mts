@@ -79,7 +79,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 		},
 		{
 			rows: changedName,
-			isLarge: false,
+			isLarge: true,
 			text: `Another name than before, see below: ${namesWithNumbers(changedName)}`,
 		},
 		{

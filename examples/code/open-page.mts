@@ -160,7 +160,7 @@ export function openPageItems(run: PayrollRun) {
 		);
 	const runAgain =
 		unpaidElsewhere.length > 0 &&
-		`<p>Not paid by another workflow, which pays them when it runs again: ${namesWithNumbers(unpaidElsewhere)}.</p>`;
+		`<p>Not paid by another workflow: ${namesWithNumbers(unpaidElsewhere)}. Correct the reason below, and then run that workflow again, or upload its list.</p>`;
 	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
 	const recorded = isFirst ? [] : recordedParts(rows, unknown, run);
 	const shown = page(...recorded, ...openParts, openAgain, ...links, runAgain, ...payments);

@@ -79,7 +79,7 @@ export function heading(
 	hasSum = Boolean(rows[0]?.outcome),
 ): string {
 	const without = rows.filter((row) => !amountOf(row)).length;
-	const more = without > 0 ? ` (${without} without an amount)` : '';
+	const more = without > 0 ? ` (${without} of an amount that is not known)` : '';
 	const total = hasSum && without < rows.length ? `, ${formatSum(rows)} ETB${more}` : '';
 	// A row of a list counts by itself: two people can have one number by mistake.
 	const persons = new Set(rows.map((row) => row.line || row.person || row.userId || row.reference));

@@ -19,7 +19,7 @@ export const paidLess = (results: PaymentRow[], register: Register): PaymentRow[
 /** The title of such people on a page, with the sum that is missing. */
 export function paidLessTitle(rows: PaymentRow[], register: Register): string {
 	const missing = rows.map((row) => ({ amountEtb: missingEtb(row, register) }));
-	return `Paid less than the list has, ${formatSum(missing)} ETB too little`;
+	return `Paid less than the list has, ${formatSum(missing)} ETB less`;
 }
 
 /** The items for *Somebody needs you*. */

@@ -39,15 +39,14 @@ const statedAs = (choice: string, submitted: Submitted, payments: RegisterRow[])
 };
 
 /**
- * The field *Was Paid* of the node that settles. The node makes a payment unknown again that somebody recorded as not
- * paid before.
+ * The field *Was Paid* of the node that settles. The node makes a payment unknown again whose *not paid* is taken back.
  * @param payments the register as the page showed it
  */
-export const wasPaid = (submitted: Submitted, payments: RegisterRow[]): string[] => [
+export const wasPaid = (submitted: Submitted, payments: RegisterRow[]) => [
 	...statedAs(choices.paid, submitted, payments).map(([reference]) => reference),
 	...freed(payments)
 		.filter((row) => submitted[mistakeField] === mistakeChoice(row))
-		.map(({ reference }) => reference ?? ''),
+		.map(({ reference }) => ({ reference, takesBack: true })),
 ];
 
 /** The field *Was Not Paid* of the node that settles: each payment with the time at which it was sent. */

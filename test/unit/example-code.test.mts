@@ -291,7 +291,7 @@ describe('the answers of the page What is open', () => {
 
 	test('take back that one was not paid, if a person said so', () => {
 		const takenBack = [0, 1, 2, 3].map((index) => wasPaid({ mistake: `Sara (r ${index})` }, rows));
-		expect(takenBack).toEqual([[], ['r 1'], [], []]);
+		expect(takenBack).toEqual([[], [{ reference: 'r 1', takesBack: true }], [], []]);
 	});
 
 	test('are asked of what is unknown and of what a person recorded as not paid', () => {
@@ -306,7 +306,7 @@ describe('the answers of the page What is open', () => {
 		const runs = { 'What is open': [[{}]], Payments: [payments] };
 		const [{ fields = [] } = {}] = pageAndRows('payroll-from-a-file.json', runs);
 		const shown = JSON.stringify(fields);
-		expect(shown).toMatch(/when it runs again: Person 5\./);
+		expect(shown).toMatch(/Not paid by another workflow: Person 5\. /);
 		expect(shown.match(/Upload the list of/g)).toHaveLength(1);
 		const asked = z.array(z.record(z.unknown())).parse(fields).slice(1);
 		const mistake = [{ option: 'Nobody' }, { option: `Person 2 (${referenceOf(2)})` }];
@@ -487,7 +487,7 @@ describe('the page of a list', () => {
 		const payments = [...less, registered(3, 'paid')];
 		const { page, rows } = pageOf(runs(payments));
 		expect(page).toContain(
-			'<em>Paid less than the list has, 900.00 ETB too little: 1 person, 100.00 ETB</em>',
+			'<em>Paid less than the list has, 900.00 ETB less: 1 person, 100.00 ETB</em>',
 		);
 		expect(page).toContain('Paid before, not again: 2 people, 5,000.00 ETB');
 		expect(rows.filter((row) => row['isLeft'])).toMatchObject([{ name: 'Person 1' }]);
@@ -564,7 +564,7 @@ describe('the page of a list', () => {
 	test('says who was paid before under another name, or with another correction', () => {
 		const renamed = [registered(1, 'paid', { name: 'Kebede' })];
 		expect(pageOf(runs(renamed)).page).toMatch(
-			/<h4>Paid before under another name, and not again, see below: Person 1 \(E-1\)</,
+			/<h4>Another name than when it was paid, .*: Person 1 \(E-1\) was paid as Kebede\./,
 		);
 		const earlier = { purpose: 'correction', reference: `correction-${period}-E1` };
 		for (const [amountEtb, isOther] of [
