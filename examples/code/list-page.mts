@@ -121,7 +121,8 @@ function paidBeforeParts({ paidBefore, purpose }: ListRun): Part[] {
 		(row) =>
 			purpose === 'correction' &&
 			!renamed.includes(row) &&
-			row.listedEtb !== amountOf(row.paid ?? {}),
+			// An amount before rounding differs by half a cent.
+			Math.abs((row.listedEtb ?? NaN) - amountOf(row.paid ?? {})) > 0.006,
 	);
 	const asPaid = renamed.map(
 		(row) => `${namesWithNumbers([row])} was paid as ${escapeHtml(row.paid?.name)}`,

@@ -569,6 +569,8 @@ describe('the page of a list', () => {
 		const earlier = { purpose: 'correction', reference: `correction-${period}-E1` };
 		for (const [amountEtb, isOther] of [
 			[1000, false],
+			// The list has 1000 before rounding.
+			[1000.005, false],
 			[2500, true],
 		] as const) {
 			const payments = [registered(1, 'paid', { ...earlier, amountEtb })];
