@@ -124,6 +124,12 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 	);
 	const kept = (await rowsOf(lab.api, PAYMENTS)).find((row) => row['reference'] === 'unknown');
 	assert.deepEqual([kept?.['outcome'], kept?.['askedEtb']], ['unknown', 250.5]);
+	// The next run finds it settled, and says so in place of a time that nobody knows.
+	await setFields(lab.api, id, 'Pay', { mode: 'pay' });
+	await run(id, START);
+	const settled = (await rowsOf(lab.api, PAYMENTS)).find((row) => row['reference'] === 'unknown');
+	assert.deepEqual([settled?.['outcome'], settled?.['paidAt']], ['paid', null]);
+	assert.match(String(settled?.['reason']), /settled as paid before/);
 	const [event] = await executionsOf(lab, receiver, 1);
 	assert.ok(event);
 	assert.deepEqual(only(itemsOf(event, 'What happened')), {
