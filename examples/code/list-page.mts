@@ -129,7 +129,7 @@ function paidBeforeParts({ paidBefore, purpose }: ListRun): Part[] {
 	);
 	return [
 		renamed.length > 0 &&
-			`<h4>Another name than when it was paid, so nobody is paid now: ${asPaid.join(', ')}. If that is somebody else, give them an employee number of their own.</h4>`,
+			`<h4>Another name than when it was paid, and not paid again: ${asPaid.join(', ')}. If that is somebody else, give them an employee number of their own.</h4>`,
 		others.length > 0 &&
 			`<h4>A correction was paid before, with another amount, and not again: ${namesWithNumbers(others)}. Is this a second one? Upload a list with these people alone, with the purpose correction 2.</h4>`,
 	];
@@ -268,7 +268,7 @@ export function listPage(run: ListRun) {
 		noPersons(itemsOf(() => $('Check List')).filter(isNoPerson)),
 		...(asksForApproval ? sections([paidGroup]) : []),
 		asksForApproval &&
-			`<p>After the decision, ${formLink('etb-payments', 'Payments of a period')} shows who was paid, and ${formLink('etb-file-open', 'What is open')} who was not. Nobody of this list stands there? It was declined, or nobody approved it in time: ${linkTo(period, 'upload the list again')}.</p><p>${nameOf(run.uploadedBy)} uploaded this list, and cannot approve it.</p>`,
+			`<p>After the decision, ${formLink('etb-payments', 'Payments of a period')} shows who was paid, and ${formLink('etb-file-open', 'What is open')} who was not, or is UNKNOWN. Nobody of this list stands there? It was declined, or nobody approved it in time: ${linkTo(period, 'upload the list again')}.</p><p>${nameOf(run.uploadedBy)} uploaded this list, and cannot approve it.</p>`,
 	);
 }
 
