@@ -30,6 +30,8 @@ export interface Outside {
 	log: Log;
 	/** The grounds on which the run sends to a person. */
 	grounds(toUserId: string): Grounds;
+	/** Called before each database call. A run that was stopped goes on to record in the background. */
+	called(): void;
 	/** Called before a database call with marks, by which the model knows when a run asks for a reference. */
 	looked(marks: readonly string[]): void;
 	tried(result: TryResult, tryIndex: number): void;
@@ -94,8 +96,10 @@ function contextOf(
 		for (const key of path.split('.')) found = Reflect.get(Object(found), key);
 		return found === undefined ? fallback : evaluated(found, input[itemIndex]?.json ?? {});
 	};
-	const call = async (access: Access): Promise<unknown> =>
-		await outside.database.call(process, random, name, access);
+	const call = async (access: Access): Promise<unknown> => {
+		outside.called();
+		return await outside.database.call(process, random, name, access);
+	};
 	const scopeOf = (scope: string): string => (scope === 'node' ? `n:${run.nodeId}` : '');
 	const helpers = {
 		checkProcessedAndRecord: async (

@@ -105,6 +105,9 @@ function outsideOf(world: World, run: RunFacts): Outside {
 		books,
 		log,
 		grounds: (toUserId) => ({ reservedAt: asked.get(keyOf(toUserId)) ?? run.beganAt }),
+		called: () => {
+			run.calledAt = timeline.now;
+		},
 		looked: (marks) => {
 			for (const { key } of payees) {
 				if (!marks.includes(`sent:${key}`)) continue;

@@ -60,6 +60,8 @@ export interface RunFacts {
 	stoppedAt?: number;
 	endedAt?: number;
 	diedAt?: number;
+	/** The time of the last call of the database: a run that was stopped may call it after its end. */
+	calledAt?: number;
 	/** Defined once the run has begun: the marks of its node and the number of disruptions at that time. */
 	before?: { row: ReadonlySet<string>; disrupted: number };
 	/** Each begins a run when this one has ended or its process died. */
@@ -70,8 +72,8 @@ export interface RunFacts {
 /** In ms, until a write has arrived that was under way when its process died or its execution was stopped. */
 export const writeMs = 10_000;
 
-export const lastActAt = ({ endedAt, diedAt, stoppedAt }: RunFacts): number => {
-	const end = endedAt ?? diedAt ?? Infinity;
+export const lastActAt = ({ endedAt, diedAt, stoppedAt, calledAt = 0 }: RunFacts): number => {
+	const end = Math.max(endedAt ?? diedAt ?? Infinity, calledAt);
 	return diedAt === undefined && stoppedAt === undefined ? end : end + writeMs;
 };
 
