@@ -31,38 +31,58 @@ function bundled(name: string, module: string): string {
 const codeOf = (example: string): string =>
 	`${bundled('items', example.replace('.json', ''))}return items;\n`;
 
-const settlingFields = ['wasPaid', 'wasNotPaid'];
-
-/**
- * The expression of a field of the node that settles. An expression ends at two closing braces, so its code must
- * not have them.
- */
-function settlingExpression(field: string): string {
-	const code = bundled(field, 'settling');
-	if (code.includes('}}')) throw new Error('settling.mts cannot stand in an expression');
-	const isAsked = "$('What is open').isExecuted && $('Ask').last().json.user?.id";
-	const given = "$('Ask').last().json, $('Payments').all().map(({ json }) => json)";
-	return `={{ ${isAsked} ? (() => {\n${code}return ${field}(${given});\n})() : [] }}`;
+interface Expression {
+	/** The value of the field if `condition` holds. */
+	call: string;
+	module: string;
+	condition: string;
+	/** The value if it does not. */
+	otherwise: string;
 }
 
-const Assigned = z.object({ name: z.string(), value: z.string() }).passthrough();
+const settling = {
+	module: 'settling',
+	condition: "$('What is open').isExecuted && $('Ask').last().json.user?.id",
+	otherwise: '[]',
+};
+const payments = "$('Payments').all().map(({ json }) => json)";
+const uploadedBy = "$('Upload a list').first().json.user";
+
+/** The fields that a function of `examples/code/` fills by an expression, by the name of the function. */
+const expressions: Readonly<Record<string, Expression>> = {
+	wasPaid: { ...settling, call: `wasPaid($('Ask').last().json, ${payments})` },
+	wasNotPaid: { ...settling, call: `wasNotPaid($('Ask').last().json, ${payments})` },
+	modeAfter: {
+		module: 'approval',
+		condition: "!$('What is open').isExecuted",
+		call: `modeAfter($('Ask').last().json, ${uploadedBy}, $('Page and rows').first().json.approve)`,
+		otherwise: "'settle'",
+	},
+};
+
+/** An expression ends at two closing braces, so its code must not have them. */
+function expressionOf(name: string, { module, condition, call, otherwise }: Expression): string {
+	const code = bundled(name, module);
+	if (code.includes('}}')) throw new Error(`${module}.mts cannot stand in an expression`);
+	return `={{ ${condition} ? (() => {\n${code}return ${call};\n})() : ${otherwise} }}`;
+}
+
 const CodeParameters = z.object({ jsCode: z.string() }).passthrough();
 const Styled = z.object({ customCss: z.string() }).passthrough();
 
 /**
- * The text of an example with the code of today in its Code node and in the fields that settle, and the style of
- * today in its forms (`code/form.css`).
+ * The text of an example with the code of today in its Code node and in its expressions, and the style of today in its
+ * forms (`code/form.css`).
  * @param example name of its file
  */
 export function withCode(example: string, text: string): string {
-	const replaced = (key: string, value: unknown): unknown => {
-		if (settlingFields.includes(key) && String(value).includes('What is open'))
-			return settlingExpression(key);
-		const assigned = Assigned.safeParse(value);
-		if (assigned.success && settlingFields.includes(assigned.data.name))
-			return Object.assign({}, value, {
-				value: settlingExpression(assigned.data.name),
-			});
+	const replaced = (_key: string, value: unknown): unknown => {
+		if (typeof value === 'string') {
+			const [, name = ''] =
+				/^=.* \? \(\(\) => \{\n[^]*return (\w+)\([^]*\n\}\)\(\) : /.exec(value) ?? [];
+			const expression = expressions[name];
+			return expression === undefined ? value : expressionOf(name, expression);
+		}
 		if (CodeParameters.safeParse(value).success)
 			return Object.assign({}, value, { jsCode: codeOf(example) });
 		if (Styled.safeParse(value).success)

@@ -140,8 +140,10 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 	const { ready, unknown, notPaid, purpose, period } = run;
 	const warnings = warningsAbout(run);
 	return [
-		run.isSelfApproved &&
-			'<h4>Who uploaded this list tried to approve it. Somebody else has to.</h4>',
+		run.decision === 'refused' &&
+			(run.submitted.user?.id === run.uploadedBy?.id
+				? '<h4>Who uploaded this list tried to approve it. Somebody else has to.</h4>'
+				: '<h4>The list changed after the page that you answered. Please look again.</h4>'),
 		...warnings.map(({ isLarge, text }) => isLarge && `<h2><em>${text}</em></h2>`),
 		`<h2>${formatSum(ready)} ETB for ${peopleText(ready)}: ${escapeHtml(inWords(purpose))}, ${escapeHtml(period)}</h2>`,
 		...warnings.map(({ isLarge, text }) => !isLarge && `<h4>${text}</h4>`),

@@ -1,5 +1,6 @@
 /** A run of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
 import type { Outcome } from '../../nodes/EtbWallet/codes.ts';
+import { declineChoice } from './approval.mts';
 import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import { paidLess } from './paid-less.mts';
 import type { PayrollRun } from './payroll-run.mts';
@@ -15,10 +16,9 @@ export interface ListRun extends PayrollRun {
 	/** The reason why the list as a whole cannot be used. */
 	error: CheckedItem['error'];
 	notRead: string[];
-	decision: 'approved' | 'declined' | undefined;
+	/** *refused*: an approval that does not count. */
+	decision: 'approved' | 'declined' | 'refused' | undefined;
 	isPaying: boolean;
-	/** Whether the person who uploaded the list tried to approve it. */
-	isSelfApproved: boolean;
 	/** Whether the page asks for approval. */
 	asksForApproval: boolean;
 	ready: PaymentRow[];
@@ -35,31 +35,35 @@ export interface ListRun extends PayrollRun {
 	paidForPeriod: RegisterRow[];
 }
 
+function decisionOf({ submitted }: PayrollRun): ListRun['decision'] {
+	if (submitted.decision === undefined) return undefined;
+	if (submitted.decision === declineChoice) return 'declined';
+	return itemsOf(() => $('Decision')).at(-1)?.mode === 'pay' ? 'approved' : 'refused';
+}
+
 export function listRun(run: PayrollRun): ListRun {
 	const [upload] = itemsOf(() => $('Upload a list'));
 	const [checked] = itemsOf(() => $('Check List'));
-	const { submitted, register, results, sent } = run;
+	const { register, results, sent } = run;
 	const ended = (outcome: Outcome) => results.filter(hasOutcome(outcome));
 	const [first = {}] = results;
 	const period = first.period ?? upload?.period ?? '';
-	const isApproved = submitted.decision?.startsWith('Approve') === true;
-	const isDeclined = submitted.decision?.startsWith('Decline') === true;
-	const isSelfApproved = isApproved && submitted.user?.id === upload?.user?.id;
+	const decision = decisionOf(run);
 	const ready = ended('ready');
 	const isPaying = sent.size > 0;
 	return {
 		...run,
 		period,
 		isPaying,
-		isSelfApproved,
 		ready,
 		uploadedBy: upload?.user,
 		filename: upload?.list?.filename ?? '',
 		purpose: first.purpose ?? upload?.purpose ?? '',
 		error: checked?.error,
 		notRead: first.notRead ?? [],
-		decision: isApproved ? 'approved' : isDeclined ? 'declined' : undefined,
-		asksForApproval: ready.length > 0 && !isPaying && (!$('Ask').isExecuted || isSelfApproved),
+		decision,
+		asksForApproval:
+			ready.length > 0 && !isPaying && (!$('Ask').isExecuted || decision === 'refused'),
 		unknown: ended('unknown'),
 		notPaid: ended('notPaid'),
 		paidBefore: ended('alreadyPaid'),

@@ -2,6 +2,7 @@
  * *Page and rows* of `payroll-from-a-file.json`: the page that asks for approval, the one at the end, or *What is
  * open*. After the item with the page come the rows for the register, the people who are left, and the rows of the file.
  */
+import { declineChoice } from './approval.mts';
 import { fileRow } from './file-row.mts';
 import { warningsAbout } from './list-warnings.mts';
 import { failedListPage, listPage, changesToWrite } from './list-page.mts';
@@ -20,10 +21,9 @@ function itemsOfList(payrollRun: PayrollRun): object[] {
 	const shown = listPage(run);
 	const isOnTop = ready.every(hasRemark('paidForPeriod'));
 	const approve = `Approve: pay ${formatSum(ready)} ETB${isOnTop ? ' on top' : ''} to ${peopleText(ready)}, ${inWords(purpose)}, ${period}`;
-	const decline = 'Decline: pay nobody';
 	// The first choice is the easy one.
 	const hasLargeWarning = warningsAbout(run).some(({ isLarge }) => isLarge);
-	const decisions = hasLargeWarning ? [decline, approve] : [approve, decline];
+	const decisions = hasLargeWarning ? [declineChoice, approve] : [approve, declineChoice];
 	const fields = [shown, radio('decision', 'Your decision', decisions)];
 	const written = changesToWrite(run);
 	const inFile: RegisterRow[] = written.map(({ row }) => row);

@@ -33,6 +33,7 @@ interface ItemsByNode {
 	'Check List': CheckedItem;
 	'Pay salaries': PaymentRow;
 	Ask: Submitted;
+	Decision: { mode: string };
 	'What is open': object;
 	'Set up people': { payroll: string };
 	'Which period?': { user?: User; period: string };

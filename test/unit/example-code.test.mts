@@ -14,6 +14,7 @@ import {
 } from 'n8n-workflow';
 import { z } from 'zod';
 import { readExample, tablesOf } from '../../demo/examples.mts';
+import { declineChoice, modeAfter } from '../../examples/code/approval.mts';
 import type { RegisterRow } from '../../examples/code/payment-row.mts';
 import { wasNotPaid, wasPaid } from '../../examples/code/settling.mts';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
@@ -104,6 +105,10 @@ const registered = (number: number, outcome: string, more: object = {}) => ({
 	...more,
 });
 const user = (id: string) => ({ id, firstName: id, lastName: 'X', email: `${id}@example.com` });
+const approved = {
+	Ask: [[{ decision: 'Approve: pay', user: user('second') }]],
+	Decision: [[{ mode: 'pay' }]],
+};
 
 describe('the register after a payroll', () => {
 	test.each([
@@ -472,7 +477,7 @@ describe('the page of a list', () => {
 			const { ready } = check([]);
 			return pageOf(
 				runs([], {
-					Ask: [[{ decision: 'Approve: pay', user: user('second') }]],
+					...approved,
 					'Payments now': [[]],
 					'Pay salaries': [ready, ready.map((row) => ({ ...row, mode: 'pay', outcome }))],
 				}),
@@ -614,15 +619,49 @@ describe('the page of a list', () => {
 	});
 
 	test.each([
-		{ by: 'first', asks: true, said: /tried to approve it/ },
-		{ by: 'second', asks: false, said: /Not paid, because nobody approved it/ },
-	])('of which $by says yes, and nothing was sent, is paid to nobody', ({ by, asks, said }) => {
+		{ by: 'first', mode: 'dryRun', asks: true, said: /tried to approve it/ },
+		{ by: 'second', mode: 'dryRun', asks: true, said: /The list changed/ },
+		{ by: 'second', mode: 'pay', asks: false, said: /Not paid, because nobody approved it/ },
+	])('of which $by says yes, and nothing was sent, is paid to nobody ($mode)', (given) => {
 		const { ready } = check([]);
-		const decided = [[{ decision: 'Approve: pay', user: user(by) }]];
-		const given = runs([], { Ask: decided, 'Pay salaries': [ready, ready], 'Payments now': [[]] });
-		const shown = pageOf(given, 1);
-		expect(shown.asks).toBe(asks);
-		expect(shown.page).toMatch(said);
+		const shown = pageOf(
+			runs([], {
+				Ask: [[{ decision: 'Approve: pay', user: user(given.by) }]],
+				Decision: [[{ mode: given.mode }]],
+				'Pay salaries': [ready, ready],
+				'Payments now': [[]],
+			}),
+			1,
+		);
+		expect(shown.asks).toBe(given.asks);
+		expect(shown.page).toMatch(given.said);
+	});
+
+	const choice = 'Approve: pay 1,000.00 ETB to 1 person, salary, 2026-10';
+	test.each([
+		{ says: 'yes', by: user('second'), mode: 'pay' },
+		{ says: 'yes', by: user('first'), mode: 'dryRun' },
+		{ says: 'yes', by: undefined, mode: 'dryRun' },
+		{ says: 'yes', by: user('second'), uploader: undefined, mode: 'dryRun' },
+		{ says: 'no', by: user('second'), decision: declineChoice, mode: 'dryRun' },
+		{ says: 'nothing', by: user('second'), decision: undefined, mode: 'dryRun' },
+		{ says: 'yes to another sum', by: user('second'), decision: `${choice}!`, mode: 'dryRun' },
+		{
+			says: 'yes to a page that asks nothing',
+			by: user('second'),
+			shown: undefined,
+			mode: 'dryRun',
+		},
+	])('is approved by words and person: $says, by $by.id of $uploader.id: $mode', (given) => {
+		const { decision, uploader, shown } = {
+			decision: choice,
+			uploader: user('first'),
+			shown: choice,
+			...given,
+		};
+		const submitted = { user: given.by, ...(decision !== undefined && { decision }) };
+		expect(modeAfter(submitted, uploader, shown)).toBe(given.mode);
+		expect(modeAfter({ user: given.by }, uploader, undefined)).toBe('dryRun');
 	});
 
 	test('says at the end who is unknown, then who was paid, then who was not, and whom another list paid', () => {
@@ -644,7 +683,7 @@ describe('the page of a list', () => {
 		const numberless = { ...problem, line: 10, person: undefined, employee: '', name: 'Nobody' };
 		const given = runs([], {
 			'Check List': [[...rowsOf, problem, numberless]],
-			Ask: [[{ decision: 'Approve: pay', user: user('second') }]],
+			...approved,
 			'Payments now': [now],
 			'Pay salaries': [ready, sent],
 		});
