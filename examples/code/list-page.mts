@@ -1,6 +1,6 @@
 /** The page of a list: the one that asks for approval, and the one at the end. */
 import { warningsAbout } from './list-warnings.mts';
-import { isCorrection, type ListRun } from './list-run.mts';
+import type { ListRun } from './list-run.mts';
 import {
 	columnsNotRead,
 	formLink,
@@ -15,9 +15,11 @@ import {
 	amountOf,
 	hasOutcome,
 	hasRemark,
+	isCorrection,
 	isNoPerson,
 	referenceOf,
 	remarksWithout,
+	roundingEtb,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
@@ -103,26 +105,39 @@ function roundingPart({ ready }: ListRun): Part {
 	return `<p>Rounded amounts: ${rounded.length} (${names}). ${change}</p>`;
 }
 
-/** The advice for people who were paid less than the list has. A second correction needs a purpose of its own. */
-function tooLittlePart(run: ListRun, isEarlier: boolean): Part {
-	const { paidLess, paidForPeriod, period, purpose } = run;
-	if (paidLess.length === 0 || purpose.startsWith('correction')) return '';
-	const persons = new Set(paidLess.map(({ person }) => person));
-	const hasCorrection = paidForPeriod.some(
-		(row) => row.purpose === 'correction' && persons.has(row.person),
+/** The corrections among the purposes of the form *Upload a list*. */
+const corrections = ['correction', 'correction 2', 'correction 3'];
+
+/** The advice for a further correction of the period for these people: each purpose pays a person once. */
+function correctionAdvice({ paidForPeriod }: ListRun, rows: PaymentRow[]): string {
+	const persons = new Set(rows.map(({ person }) => person));
+	const used = paidForPeriod
+		.filter(({ person }) => persons.has(person))
+		.map(({ purpose }) => purpose?.replaceAll('-', ' '));
+	const next = corrections.find(
+		(_, index) => !corrections.slice(index).some((each) => used.includes(each)),
 	);
-	return `<p>${isEarlier ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? Upload the difference alone, with the purpose ${hasCorrection ? 'correction 2' : 'correction'}.</p>`;
+	return next === undefined
+		? 'Pay the difference with the workflow Pay a user'
+		: `Upload a list of the differences of these people alone, with the purpose ${next}`;
+}
+
+/** The advice for people who were paid less than the list has. */
+function tooLittlePart(run: ListRun, isEarlier: boolean): Part {
+	const { paidLess, period } = run;
+	if (paidLess.length === 0 || isCorrection(run)) return '';
+	return `<p>${isEarlier ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? ${correctionAdvice(run, paidLess)}.</p>`;
 }
 
 /** The doubtful people among those who were paid before, because the list means somebody else or another payment. */
-function paidBeforeParts({ paidBefore, purpose }: ListRun): Part[] {
+function paidBeforeParts(run: ListRun): Part[] {
+	const { paidBefore } = run;
 	const renamed = paidBefore.filter(hasRemark('changedName'));
 	const others = paidBefore.filter(
 		(row) =>
-			purpose === 'correction' &&
+			isCorrection(run) &&
 			!renamed.includes(row) &&
-			// An amount before rounding differs by half a cent.
-			Math.abs((row.listedEtb ?? NaN) - amountOf(row.paid ?? {})) > 0.006,
+			Math.abs((row.listedEtb ?? NaN) - amountOf(row.paid ?? {})) > roundingEtb,
 	);
 	const asPaid = renamed.map(
 		(row) => `${namesWithNumbers([row])} was paid as ${escapeHtml(row.paid?.name)}`,
@@ -131,7 +146,7 @@ function paidBeforeParts({ paidBefore, purpose }: ListRun): Part[] {
 		renamed.length > 0 &&
 			`<h4>Another name than when it was paid, and not paid again: ${asPaid.join(', ')}. If that is somebody else, give them an employee number of their own.</h4>`,
 		others.length > 0 &&
-			`<h4>A correction was paid before, with another amount, and not again: ${namesWithNumbers(others)}. Is this a second one? Upload a list with these people alone, with the purpose correction 2.</h4>`,
+			`<h4>A correction was paid before, with another amount, and not again: ${namesWithNumbers(others)}. Is this a further one? ${correctionAdvice(run, others)}.</h4>`,
 	];
 }
 

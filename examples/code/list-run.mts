@@ -73,5 +73,3 @@ export function listRun(run: PayrollRun): ListRun {
 		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),
 	};
 }
-
-export const isCorrection = ({ purpose }: ListRun): boolean => purpose.startsWith('correction');

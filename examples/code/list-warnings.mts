@@ -1,7 +1,7 @@
 /** The warnings about the rows of a list that will be paid, for the person who approves it. */
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
-import { isCorrection, type ListRun } from './list-run.mts';
-import { amountOf, hasRemark, likeOthers, type PaymentRow } from './payment-row.mts';
+import type { ListRun } from './list-run.mts';
+import { amountOf, hasRemark, isCorrection, likeOthers, type PaymentRow } from './payment-row.mts';
 import { registered } from './register.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 import { itemsOf } from './workflow.mts';

@@ -1,20 +1,17 @@
 /** People who were paid before, and less than the list has now. Somebody has to pay them the difference. */
-import { amountOf, type PaymentRow } from './payment-row.mts';
+import { amountOf, isCorrection, roundingEtb, type PaymentRow } from './payment-row.mts';
 import { unpaidOf, type Register } from './register.mts';
 import { formatSum } from './text.mts';
-
-/** Half a cent: amounts with two decimals are inexact as numbers. */
-const tolerance = 0.005;
 
 /** The amount that is missing, in ETB; zero or less if nothing is. */
 function missingEtb(row: PaymentRow, register: Register): number {
 	if (!row.paid) return 0;
-	if (row.purpose?.startsWith('correction')) return (row.listedEtb ?? 0) - amountOf(row.paid);
+	if (isCorrection(row)) return (row.listedEtb ?? 0) - amountOf(row.paid);
 	return unpaidOf(row, register);
 }
 
 export const paidLess = (results: PaymentRow[], register: Register): PaymentRow[] =>
-	results.filter((row) => missingEtb(row, register) > tolerance);
+	results.filter((row) => missingEtb(row, register) > roundingEtb);
 
 /** The title of such people on a page, with the sum that is missing. */
 export function paidLessTitle(rows: PaymentRow[], register: Register): string {

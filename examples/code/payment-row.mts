@@ -119,6 +119,16 @@ export const likenessCodes: RemarkCode[] = ['sameName', 'samePhone', 'sameWallet
 export const likeOthers = <Row extends PaymentRow>(rows: Row[]): Row[] =>
 	rows.filter((row) => remarksWith(row, likenessCodes).length > 1);
 
+/** Whether the purpose is `correction`, or that of a further one, such as `correction-2`. */
+export const isCorrection = ({ purpose }: Pick<RegisterRow, 'purpose'>): boolean =>
+	purpose?.startsWith('correction') === true;
+
+/**
+ * In ETB. An amount of a list before rounding differs by up to half a cent from the amount that was paid, and a sum of
+ * such numbers is inexact.
+ */
+export const roundingEtb = 0.006;
+
 export const isNoPerson = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);
 

@@ -2,6 +2,7 @@
 import {
 	amountOf,
 	hasOutcome,
+	isCorrection,
 	sureness,
 	type PaymentRow,
 	type RegisterRow,
@@ -48,7 +49,7 @@ export function unpaidOf(
 		(row) =>
 			row.person === person &&
 			row.period === period &&
-			/^correction/.test(row.purpose ?? '') &&
+			isCorrection(row) &&
 			!hasOutcome('notPaid')(row),
 	);
 	return corrections.reduce((left, row) => left - amountOf(row), listedEtb - amountOf(paid));

@@ -572,20 +572,28 @@ describe('the page of a list', () => {
 			/<h4>Another name than when it was paid, .*: Person 1 \(E-1\) was paid as Kebede\./,
 		);
 		const earlier = { purpose: 'correction', reference: `correction-${period}-E1` };
-		for (const [amountEtb, isOther] of [
-			[1000, false],
+		const later = ['correction-2', 'correction-3'];
+		for (const [amountEtb, others, advice] of [
+			[1000, [], undefined],
 			// The list has 1000 before rounding.
-			[1000.005, false],
-			[2500, true],
+			[1000.005, [], undefined],
+			[2500, [], / these people alone, with the purpose correction 2\./],
+			[2500, later.slice(0, 1), /with the purpose correction 3\./],
+			[2500, later, /with the workflow Pay a user\./],
 		] as const) {
-			const payments = [registered(1, 'paid', { ...earlier, amountEtb })];
+			const payments = [
+				registered(1, 'paid', { ...earlier, amountEtb }),
+				...others.map((each) => registered(1, 'paid', { purpose: each, reference: each })),
+			];
 			const { page } = pageOf({
 				...runs(payments),
 				'Upload a list': [[{ ...upload, purpose: 'correction' }]],
 				'Check List': [check(payments, { purpose: 'correction' }).rows],
 				'Pay salaries': [[]],
 			});
-			expect(/with another amount, .*Person 1 .*purpose correction 2\./.test(page)).toBe(isOther);
+			const isOther = /with another amount, .*Person 1 /.test(page);
+			expect(isOther).toBe(advice !== undefined);
+			if (advice) expect(page).toMatch(advice);
 		}
 	});
 
