@@ -214,6 +214,17 @@ export const changesToWrite = ({
 }: ListRun): RegisterChange[] =>
 	asksForApproval || (ready.length > 0 && !isPaying) ? [] : changes;
 
+/** The rows of the file: none before the decision. */
+export function rowsInFile({ asksForApproval, decision, isPaying, ready, changes }: ListRun) {
+	if (asksForApproval) return [];
+	const whyNobody = decision === 'declined' ? 'Declined' : 'Nobody approved it';
+	const isUnsent = ready.length > 0 && !isPaying;
+	const rows = changes.map(({ row }) =>
+		isUnsent && hasOutcome('notPaid')(row) ? { ...row, reason: row.reason || whyNobody } : row,
+	);
+	return rows.length > 0 ? rows : [{ reason: 'Nothing was sent' }];
+}
+
 /** The page of a list that could be checked. */
 export function listPage(run: ListRun) {
 	const {

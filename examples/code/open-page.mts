@@ -102,6 +102,11 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 	const contradicted = rows.filter(
 		(row) => hasOutcome('unknown')(row) && contradicting.has(row.reference),
 	);
+	const isTakenBack = (row: RegisterRow) => submitted[mistakeField] === mistakeChoice(row);
+	const unknownAgain: Array<[string, RegisterRow[]]> = [
+		['It was recorded as not paid by mistake', contradicted.filter(isTakenBack)],
+		['The answers differ', contradicted.filter((row) => !isTakenBack(row))],
+	];
 	const told = new Set(contradicted.map(({ reference }) => reference));
 	const notRecorded = results.flatMap((result) => {
 		if (told.has(result.reference)) return [];
@@ -118,8 +123,11 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		section('Recorded as paid', paid, register),
 		section('Recorded as not paid', notPaid, register),
 		section('Paid before, and it stays paid', paidBefore, register),
-		contradicted.length > 0 &&
-			`<h4>The answers differ, so it is unknown again: ${namesWithNumbers(contradicted)}. Ask the partner service once more, and answer on a fresh page.</h4>`,
+		...unknownAgain.map(
+			([why, people]) =>
+				people.length > 0 &&
+				`<h4>${why}, so it is unknown again: ${namesWithNumbers(people)}. Ask the partner service once more, and answer on a fresh page.</h4>`,
+		),
 		...notRecorded.map((why) => `<h4>Not recorded: ${escapeHtml(why)}.</h4>`),
 		isNothing && whyNothing && `<h3>${escapeHtml(whyNothing)}.</h3>`,
 		isNothing && unknown.length > 0 && `<h3>${heading('Still unknown', unknown)}</h3>`,

@@ -5,12 +5,12 @@
 import { declineChoice } from './approval.mts';
 import { fileRow } from './file-row.mts';
 import { warningsAbout } from './list-warnings.mts';
-import { failedListPage, listPage, changesToWrite } from './list-page.mts';
+import { failedListPage, listPage, changesToWrite, rowsInFile } from './list-page.mts';
 import { listRun } from './list-run.mts';
 import { openPageItems } from './open-page.mts';
 import { radio } from './page.mts';
 import { itemsOfPaidLess } from './paid-less.mts';
-import { hasRemark, type RegisterRow } from './payment-row.mts';
+import { hasRemark } from './payment-row.mts';
 import { readRun, type PayrollRun } from './payroll-run.mts';
 import { itemsForWhatNext } from './register-changes.mts';
 import { peopleText, inWords, formatSum } from './text.mts';
@@ -26,13 +26,11 @@ function itemsOfList(payrollRun: PayrollRun): object[] {
 	const decisions = hasLargeWarning ? [declineChoice, approve] : [approve, declineChoice];
 	const fields = [shown, radio('decision', 'Your decision', decisions)];
 	const written = changesToWrite(run);
-	const inFile: RegisterRow[] = written.map(({ row }) => row);
-	if (inFile.length === 0 && !asksForApproval) inFile.push({ reason: 'Nothing was sent' });
 	return [
 		{ asks: asksForApproval, approve, fields, page: (error ? failedListPage(run) : shown).html },
 		...itemsForWhatNext(written, run),
 		...(written.length > 0 ? itemsOfPaidLess(run.paidLess) : []),
-		...inFile.map(fileRow),
+		...rowsInFile(run).map(fileRow),
 	];
 }
 

@@ -624,6 +624,8 @@ describe('the page of a list', () => {
 		const { page, rows } = pageOf(given, 1);
 		expect(headline(page)).toMatch(/Declined: 3 people, 6,000\.00 ETB/);
 		expect(rows.filter(({ createdAt }) => createdAt === true)).toEqual([]);
+		const declined = { Result: 'Not paid', Reason: 'Declined' };
+		expect(rows.filter((row) => 'Result' in row)).toMatchObject([declined, declined, declined]);
 	});
 
 	test.each([

@@ -410,7 +410,7 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	// Somebody chose the wrong person: the page takes it back.
 	assert.match(
 		await payroll.settle({ mistake: `Abebe Kebede (${lost})` }),
-		/it is unknown again: Abebe Kebede \(S-lost\)/,
+		/by mistake, so it is unknown again: Abebe Kebede \(S-lost\)/,
 	);
 	assert.equal((await register('S-lost'))[0]?.['outcome'], 'unknown');
 	assert.match(
