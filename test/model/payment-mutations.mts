@@ -180,6 +180,18 @@ export const mutations: Mutation[] = [
 			'...paidUnused.map(settledNotPaidMark),',
 			'',
 		],
+		'Settling: what takes a statement back settles as paid': [
+			'.filter(({ takesBack }) => !takesBack)',
+			'',
+		],
+		'Settling: what takes a statement back records a reference that is unused as paid': [
+			'else if (!each.takesBack) settled',
+			'else settled',
+		],
+		'Settling: a sending that a statement names is freed again and again': [
+			'settledNotPaidMark({ key })\n		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`',
+			'settledNotPaidMark({ key })\n		: `settledNotPaidOf:${JSON.stringify([key, sentAt, Date.now()])}`',
+		],
 		'Settling: an expression frees again and again': [
 			'!isByHand && marksBefore.has(mark)',
 			'false',

@@ -5,8 +5,11 @@ import type { Disruption } from './n8n-process.mts';
 export const people = 6;
 export type NodeName = 'a' | 'b';
 
-/** What a person states about a reference in a run that settles; `nothing`: it is not named. */
-export type Statement = 'paid' | 'notPaid' | 'nothing';
+/**
+ * What a person states about a reference in a run that settles; `takesBack`: by an expression, only that an earlier
+ * *notPaid* is wrong; `nothing`: it is not named.
+ */
+export type Statement = 'paid' | 'notPaid' | 'takesBack' | 'nothing';
 
 /** How the service and the network treat one request to pay. `…Paid`: the books have it, whatever was told. */
 const answerKinds = [
@@ -70,6 +73,8 @@ export interface RunPlan {
 	does: Does;
 	/** The form of *Mode* and of the two fields with statements in a run that settles: fixed values, or expressions. */
 	by: 'typed' | 'expression';
+	/** Whether *notPaid* by an expression names the sending that it is about, by the time at which it was told unknown. */
+	namesSending: boolean;
 	/** In ms, from when a person asks the service until the run begins that takes the statement to the node. */
 	statementAgeMs: number;
 	/** In ms, after the end: a loop, or a sub-workflow with Retry On Fail, runs the node again with the same statements. */
@@ -127,6 +132,7 @@ export const calmRun: Omit<RunPlan, 'items'> = {
 	start: { after: 'previous', ms: 0 },
 	does: 'pay',
 	by: 'typed',
+	namesSending: false,
 	statementAgeMs: 0,
 	repeats: [],
 	mode: 'manual',
@@ -163,7 +169,13 @@ const item: fc.Arbitrary<ItemPlan> = fc.record({
 		[1, 'noReference'],
 	),
 	spelling: often<number>([6, 0], [1, 1], [1, 2], [1, 3], [1, 4]),
-	statement: often<ItemPlan['statement']>([6, 'asks'], [2, 'notPaid'], [2, 'paid'], [1, 'nothing']),
+	statement: often<ItemPlan['statement']>(
+		[6, 'asks'],
+		[2, 'notPaid'],
+		[2, 'paid'],
+		[1, 'takesBack'],
+		[1, 'nothing'],
+	),
 });
 const size = { minLength: 1, maxLength: people };
 const items: fc.Arbitrary<ItemPlan[]> = fc.oneof(
@@ -190,6 +202,7 @@ const run: fc.Arbitrary<RunPlan> = fc.record({
 	items,
 	does: often<Does>([12, 'pay'], [2, 'dryRun'], [6, 'settle']),
 	by: fc.constantFrom<RunPlan['by'][]>('typed', 'expression'),
+	namesSending: fc.boolean(),
 	statementAgeMs: mostly(3, 0, upTo(60_000)),
 	repeats: mostly<number[]>(5, [], listOf(times, 2)),
 	mode: often<RunPlan['mode']>([8, 'manual'], [1, 'retry'], [2, 'trigger']),
@@ -372,6 +385,7 @@ function inTurns(more: Partial<InTurns>): fc.Arbitrary<Plan> {
 			ms: fc.oneof(upTo(300), upTo(5_000), upTo(60_000), upTo(longestInFlight)),
 		}),
 		by: often<RunPlan['by']>([1, 'typed'], [2, 'expression']),
+		namesSending: fc.boolean(),
 		mode: often<RunPlan['mode']>([3, 'manual'], [1, 'trigger']),
 		statementAgeMs: fc.oneof(fc.constant(0), fc.constant(0), upTo(40_000)),
 		repeats: mostly<number[]>(given.repeats, [], listOf(upTo(45_000), 3)),
@@ -457,7 +471,7 @@ const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
 	[2, slowDatabase],
 	[1, stopped],
 	// A person's statement reaches the node again and again, by loops and repeats.
-	[2, inTurns({ repeats: 1, statements: ['asks', 'notPaid'], answers: lost })],
+	[3, inTurns({ repeats: 1, statements: ['asks', 'notPaid', 'takesBack'], answers: lost })],
 	[2, inTurns({ repeats: 1, faults: ['failsBetween', 'failsAfter'], answers: lost })],
 	// A sender stands still; others are told, settle and send; then it goes on.
 	[

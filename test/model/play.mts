@@ -10,7 +10,8 @@
 // - world: all that happens by one plan; the seed of a random plan is its number
 // - story: a plan by hand
 // - log: the text of the events of a world
-// - statement: what a person says about a reference, *paid* or *notPaid*, to a run that settles
+// - statement: what a person says about a reference, *paid*, *notPaid* or *takesBack*, to a run that settles
+// - sending: the run that sent a payment and told it unknown; a statement can name it
 // - grounds: the reservation that allows a run to send a request, known by its time
 // - line: the outcome and code of one item, as a try of a run reports them
 // - told: reported in a line

@@ -35,7 +35,9 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 		told.statement === 'paid' && !wasBeingSent(told) && !wasSettledNotPaid(told),
 	'ready ready': (told) =>
 		!mayBePaid(told) &&
-		(told.run.plan.does === 'dryRun' || (told.statement === 'notPaid' && !wasBeingSent(told))),
+		(told.run.plan.does === 'dryRun' ||
+			(told.statement === 'notPaid' && !wasBeingSent(told)) ||
+			(told.statement === 'takesBack' && !wasBeingSent(told) && !wasSettledNotPaid(told))),
 	'ready settledNotPaid': (told) => told.statement === 'notPaid' && !wasBeingSent(told),
 	'notPaid refused': ({ own }) => own.length > 0 && own.every(({ isPaid }) => !isPaid),
 	'notPaid notReached': ({ world, key }) =>
@@ -91,7 +93,9 @@ const wasSettledNotPaid = ({ world: { runs }, run, key, isHealthy }: Told): bool
 			!runs.some(
 				(other) =>
 					(other.plan.does === 'pay' && (other.asked.get(key) ?? 0) >= beganAt) ||
-					(other !== run && other.beganAt >= beganAt && says(other, 'paid', key)),
+					(other !== run &&
+						other.beganAt >= beganAt &&
+						(says(other, 'paid', key) || says(other, 'takesBack', key))),
 			),
 	);
 
@@ -108,9 +112,10 @@ function mayBePaidBefore({ world, run, payee, key, own }: Told): boolean {
 	);
 }
 
-/** A run that settles must settle a doubt, not tell of it. */
-const mayBeInDoubt = ({ world, run, key, isHealthy }: Told): boolean =>
-	!maySettle(run) && (!isHealthy || sentUnder(world, key).some(mayBeUnclear));
+/** A run that settles must settle a doubt, not tell of it, unless a statement only takes one back. */
+const mayBeInDoubt = ({ world, run, key, statement, isHealthy }: Told): boolean =>
+	(!maySettle(run) || statement === 'takesBack') &&
+	(!isHealthy || sentUnder(world, key).some(mayBeUnclear));
 
 /** Whether a payment was made that was reserved before the run first asked, and no person denied it. */
 function mayBePaid({ world, run, key }: Told): boolean {

@@ -1,7 +1,15 @@
 // The rules of a payment: nobody is paid twice, and a run keeps its limits.
 import { isOldStatement } from './excuses.mts';
 import type { Sent } from './service-books.mts';
-import { broken, count, countsOnce, runsSayingNotPaid, idOf, lastActAt } from './world.mts';
+import {
+	broken,
+	count,
+	countsOnce,
+	runsSayingNotPaid,
+	idOf,
+	lastActAt,
+	sendingOf,
+} from './world.mts';
 import type { RunFacts, World } from './world.mts';
 
 /** In ms. A request may take this long between the last look at the clock and its connection. */
@@ -45,7 +53,8 @@ function judgeLimits(world: World, run: RunFacts, sent: Sent): void {
 /**
  * Whether statements of people explain why a reference was paid more than once. In the order of the reservations, each
  * payment but the first needs a run of its own that says *notPaid* of the payment before it. That run went on at
- * some time between the two reservations. By an expression, *notPaid* explains only the second payment.
+ * some time between the two reservations. By an expression, *notPaid* explains only the second payment, or one for each
+ * sending that it names.
  */
 function isExplained(
 	world: World,
@@ -53,16 +62,17 @@ function isExplained(
 	mayExplain: (run: RunFacts, before: Sent) => boolean,
 ): boolean {
 	const inOrder = [...payments].sort((a, b) => a.grounds.reservedAt - b.grounds.reservedAt);
-	const used = new Set<RunFacts>();
+	const used = new Set<RunFacts | string>();
 	return inOrder.every((payment, index) => {
 		const before = inOrder[index - 1];
 		if (before === undefined) return true;
 		const [first] = runsSayingNotPaid(world, before)
 			.filter((run) => !used.has(run) && mayExplain(run, before))
+			.filter((run) => !used.has(sendingOf(run, before.key) ?? run))
 			.filter((run) => run.beganAt <= payment.grounds.reservedAt)
-			.filter((run) => index === 1 || !countsOnce(run))
+			.filter((run) => index === 1 || !countsOnce(run) || sendingOf(run, before.key) !== undefined)
 			.sort((a, b) => Number(countsOnce(b)) - Number(countsOnce(a)) || lastActAt(a) - lastActAt(b));
-		if (first !== undefined) used.add(first);
+		if (first !== undefined) used.add(first).add(sendingOf(first, before.key) ?? first);
 		return first !== undefined;
 	});
 }

@@ -4,6 +4,8 @@ import {
 	disruptionCount,
 	isAboveLimit,
 	rowOf,
+	sendingOf,
+	statementOf,
 	type RunFacts,
 	type World,
 } from './world.mts';
@@ -16,6 +18,10 @@ const paidFacts = ['sent', 'paid', 'paidConfirmed', 'anybody'];
 const doubtFacts = ['doubt', 'doubtConfirmed'];
 const reservationFacts = ['sent', ...doubtFacts];
 
+/** Whether a statement makes a reference unknown again that was settled as not paid. */
+const contradicts = (statement?: Statement): boolean =>
+	statement === 'paid' || statement === 'takesBack';
+
 /** Judges the changes of a run that went on alone while nothing went wrong. */
 export function judgeChanges(world: World, run: RunFacts): void {
 	const before = run.before?.row ?? new Set();
@@ -24,16 +30,18 @@ export function judgeChanges(world: World, run: RunFacts): void {
 	const removed = new Set([...before].filter((mark) => !after.has(mark)));
 	for (const [item, { code }] of run.lines) {
 		const key = run.payees[item]?.key ?? '';
-		judgeFacts(world, run, key, code, run.statements[item]);
+		const statement = statementOf(run, item);
+		judgeFacts(world, run, key, code, statement);
 		if (code === 'inDoubt' && run.plan.does === 'pay')
 			for (const mark of marksOf(doubtFacts, key)) added.delete(mark);
 		if (code === 'settledPaid') for (const mark of marksOf(paidFacts, key)) added.delete(mark);
-		if (code === 'notSettled' && run.statements[item] === 'paid') {
+		if (code === 'notSettled' && contradicts(statement)) {
 			for (const mark of marksOf(reservationFacts, key)) added.delete(mark);
 			removed.delete(`settledNotPaid:${key}`);
 		}
 		if (code !== 'settledNotPaid') continue;
 		added.delete(`settledNotPaid:${key}`);
+		added.delete(`settledNotPaidOf:${JSON.stringify([key, sendingOf(run, key)])}`);
 		for (const mark of marksOf(reservationFacts, key)) removed.delete(mark);
 	}
 	// After a disruption, the run may remove the marks of an interrupted question.
@@ -57,7 +65,7 @@ function judgeFacts(
 	const isFree = !marksOf(reservationFacts, key).some((mark) => after.has(mark));
 	if (code === 'settledNotPaid' && !(isFree && hasAll(['settledNotPaid'])))
 		broken(world, notRecorded);
-	const isContradicted = code === 'notSettled' && statement === 'paid';
+	const isContradicted = code === 'notSettled' && contradicts(statement);
 	if (isContradicted && !hasAll(reservationFacts)) broken(world, notRecorded);
 	// A run that was stopped before it had the lock never asked, and could not remove a mark that another left.
 	const hadAccess = code !== 'noRecord' && run.askedFirst.has(key);

@@ -18,7 +18,7 @@ export function newRun(
 	process: N8nProcess,
 	next: (() => void)[],
 	role: Role = 'planned',
-	given?: Pick<RunFacts, 'statements' | 'givenAt'>,
+	given?: Pick<RunFacts, 'statements' | 'givenAt' | 'sentAt'>,
 ): RunFacts {
 	const payees = payeesOf(runPlan);
 	const run: RunFacts = {
@@ -31,6 +31,7 @@ export function newRun(
 		statements:
 			given?.statements ?? payees.map(({ key }, item) => statementOn(books, runPlan, key, item)),
 		givenAt: given?.givenAt ?? timeline.now,
+		sentAt: given?.sentAt ?? payees.map(({ key }) => sendingOfUnknown(runs, runPlan, key)),
 		beganAt: 0,
 		askedFirst: new Map(),
 		asked: new Map(),
@@ -50,12 +51,34 @@ export function newRun(
  * The statement of a person about an item. A person who asks the service tells the truth, and nothing while a request may
  * still be carried out; other statements are guesses.
  */
-function statementOn(books: Books, { does, items }: RunPlan, key: string, item: number): Statement {
+function statementOn(
+	books: Books,
+	{ does, by, items }: RunPlan,
+	key: string,
+	item: number,
+): Statement {
 	const { statement = 'nothing' } = items[item] ?? {};
 	if (does !== 'settle') return 'nothing';
+	if (statement === 'takesBack' && by === 'typed') return 'nothing';
 	if (statement !== 'asks') return statement;
 	if (books.isPending(key)) return 'nothing';
 	return books.paymentsOf(key).length > 0 ? 'paid' : 'notPaid';
+}
+
+/** The name of the sending that the last run which told a reference unknown was about, as a register has it. */
+function sendingOfUnknown(
+	runs: readonly RunFacts[],
+	{ by, namesSending }: RunPlan,
+	key: string,
+): string | undefined {
+	if (by === 'typed' || !namesSending) return undefined;
+	const last = runs.findLast(
+		({ plan, endedAt, lines, payees }) =>
+			plan.does === 'pay' &&
+			endedAt !== undefined &&
+			[...lines].some(([item, { outcome }]) => outcome === 'unknown' && payees[item]?.key === key),
+	);
+	return last && `sending ${last.number}`;
 }
 
 /** Plays a run from its arrival in the process to its end. */
@@ -80,7 +103,7 @@ export function playRun(world: World, run: RunFacts): void {
 			process,
 			nodeId: `pay-${plan.node}`,
 			parameters: parametersOf(plan, payees, statements),
-			items: payees.map((payee, item) => itemOf(payee, statements[item])),
+			items: payees.map((payee, item) => itemOf(payee, statements[item], run.sentAt[item])),
 			signal: controller.signal,
 			random: randomFrom(plan.noise),
 		};
@@ -162,17 +185,25 @@ function payeesOf({ node, items }: RunPlan): Payee[] {
 	});
 }
 
-const itemOf = (
+/** An item as an expression reads it; one without a reference is named by no statement. */
+function itemOf(
 	{ toUserId, amount, reference }: Payee,
 	statement: Statement = 'nothing',
-): Record<string, unknown> => ({
-	to: toUserId,
-	amount,
-	ref: reference,
-	mode: 'settle',
-	paid: statement === 'paid' ? reference : '',
-	notPaid: statement === 'notPaid' ? reference : '',
-});
+	sentAt?: string,
+): Record<string, unknown> {
+	const named = (stated: Statement, more: object): unknown => {
+		if (statement !== stated || reference === '') return '';
+		return Object.keys(more).length > 0 ? [{ reference, ...more }] : reference;
+	};
+	return {
+		to: toUserId,
+		amount,
+		ref: reference,
+		mode: 'settle',
+		paid: named('paid', {}) || named('takesBack', { takesBack: true }),
+		notPaid: named('notPaid', sentAt === undefined ? {} : { sentAt }),
+	};
+}
 
 /** The parameters of the node in a run. */
 export function parametersOf(

@@ -50,6 +50,8 @@ export interface RunFacts {
 	/** By item, the statements of a person, and when the person gave them. */
 	statements: Statement[];
 	givenAt: number;
+	/** By item, the name of the sending that *notPaid* is about, if the statement names it. */
+	sentAt: (string | undefined)[];
 	beganAt: number;
 	/** By key: the first and the last time that the run asked the record for a reference. */
 	askedFirst: Map<string, number>;
@@ -85,13 +87,32 @@ export const maySettle = ({ plan }: RunFacts): boolean =>
 	plan.mode !== 'retry' &&
 	(plan.by === 'expression' || plan.mode === 'manual');
 
-/** Whether *notPaid* frees a reference in this run only if no statement freed it before: a loop may repeat the run. */
+/**
+ * Whether *notPaid* frees a reference in this run only if no statement freed it before, or none that named the same
+ * sending: a loop may repeat the run.
+ */
 export const countsOnce = ({ plan }: RunFacts): boolean => plan.by === 'expression';
 
 /** Whether the run may settle, and gives this statement about a reference to the node. */
 export const says = (run: RunFacts, statement: Statement, key: string): boolean =>
 	maySettle(run) &&
 	run.payees.some((payee, item) => payee.key === key && run.statements[item] === statement);
+
+/** The name of the sending that the statements of a run about a reference are about, if they name one. */
+export const sendingOf = ({ payees, sentAt }: RunFacts, key: string): string | undefined =>
+	sentAt[payees.findLastIndex((payee) => payee.key === key)];
+
+/** The statement that counts of those in the field of `item`: the node takes the last one about a reference. */
+export function statementOf({ payees, statements }: RunFacts, item: number): Statement {
+	const own = statements[item] ?? 'nothing';
+	if (own !== 'paid' && own !== 'takesBack') return own;
+	const key = payees[item]?.key;
+	const last = payees.findLastIndex(
+		(payee, other) =>
+			payee.key === key && ['paid', 'takesBack'].includes(statements[other] ?? 'nothing'),
+	);
+	return statements[last] ?? own;
+}
 
 /** When the run first asked the record for a reference, or began if it never asked. */
 export const askedAt = ({ askedFirst, beganAt }: RunFacts, key: string): number =>
