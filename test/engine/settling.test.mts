@@ -176,6 +176,17 @@ describe('was not paid', () => {
 		]);
 	});
 
+	test.each([
+		{ wasNotPaid: "={{ [{ reference: 'pay-open', takesBack: true }] }}" },
+		{ wasPaid: "={{ ['pay-open', { reference: 'PAY-open', takesBack: true }] }}" },
+		{ wasPaid: "={{ [{ reference: 'pay-open', takesBack: true }, 'pay-open'] }}" },
+	])('is not taken back by a statement with two meanings: %j', async (named) => {
+		await leaveUnknown(itemsFor('open'), ['open']);
+		const { error } = await settle(named);
+		expect(error?.message).toMatch(/pay-open/i);
+		expect(await known('open')).toEqual(['inDoubt']);
+	});
+
 	test('by an expression that names a sending counts once for each', async () => {
 		const webhook = { mode: 'webhook' } as const;
 		const of = (sentAt: string): Named => ({

@@ -5,7 +5,6 @@ import {
 	isAboveLimit,
 	rowOf,
 	sendingOf,
-	statementOf,
 	type RunFacts,
 	type World,
 } from './world.mts';
@@ -30,7 +29,7 @@ export function judgeChanges(world: World, run: RunFacts): void {
 	const removed = new Set([...before].filter((mark) => !after.has(mark)));
 	for (const [item, { code }] of run.lines) {
 		const key = run.payees[item]?.key ?? '';
-		const statement = statementOf(run, item);
+		const statement = run.statements[item];
 		judgeFacts(world, run, key, code, statement);
 		if (code === 'inDoubt' && run.plan.does === 'pay')
 			for (const mark of marksOf(doubtFacts, key)) added.delete(mark);

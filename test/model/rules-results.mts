@@ -1,9 +1,8 @@
 // The rules of results: each try tells of each item once, and has a reason for each line.
 import { fieldsOf, type TryResult } from './execution.mts';
-import type { Statement } from './plan.mts';
 import { reasons, type Told } from './reasons.mts';
 import { linesOf, type Line } from './reported-lines.mts';
-import { broken, disruptionCount, idOf, isOf, maySettle, statementOf } from './world.mts';
+import { broken, disruptionCount, idOf, isOf, maySettle } from './world.mts';
 import type { Payee, RunFacts, World } from './world.mts';
 
 /** Judges the result of a try, and keeps its lines. */
@@ -57,7 +56,7 @@ function judgeLine(world: World, run: RunFacts, payee: Payee, line: Line): void 
 	const result = `${outcome} ${code}`.trim();
 	const own = world.books.sent.filter(({ run: by }) => by === run.number).filter(isOf(payee));
 	const isHealthy = disruptionCount(world) === 0 && !wasStopped(world, key);
-	const told: Told = { world, run, payee, key, statement: statementOf(run, item), own, isHealthy };
+	const told: Told = { world, run, payee, key, statement: run.statements[item], own, isHealthy };
 	const say = (text: string): void => {
 		broken(world, `${run.name} tells ${key} ${result}, but ${text}`);
 	};
@@ -103,13 +102,11 @@ const isNotSettled = (result: TryResult): boolean =>
 		return code === 'notSettled' && reference === undefined;
 	});
 
-/** Whether the statements of a run name a reference, and none both as paid and as not paid. */
+/** Whether the statements of a run name a reference, and none with two meanings. */
 function namesWell({ payees, statements }: RunFacts): boolean {
-	const keysOf = (statement: Statement): string[] =>
-		payees
-			.filter(({ reference }, item) => reference !== '' && statements[item] === statement)
-			.map(({ key }) => key);
-	const paid = [...keysOf('paid'), ...keysOf('takesBack')];
-	const notPaid = keysOf('notPaid');
-	return paid.length + notPaid.length > 0 && !paid.some((key) => notPaid.includes(key));
+	const named = payees.flatMap(({ key, reference }, item) =>
+		reference !== '' && statements[item] !== 'nothing' ? [`${statements[item]} ${key}`] : [],
+	);
+	const keys = [...new Set(named)].map((each) => each.replace(/^\w+ /, ''));
+	return keys.length > 0 && new Set(keys).size === keys.length;
 }

@@ -102,18 +102,6 @@ export const says = (run: RunFacts, statement: Statement, key: string): boolean 
 export const sendingOf = ({ payees, sentAt }: RunFacts, key: string): string | undefined =>
 	sentAt[payees.findLastIndex((payee) => payee.key === key)];
 
-/** The statement that counts of those in the field of `item`: the node takes the last one about a reference. */
-export function statementOf({ payees, statements }: RunFacts, item: number): Statement {
-	const own = statements[item] ?? 'nothing';
-	if (own !== 'paid' && own !== 'takesBack') return own;
-	const key = payees[item]?.key;
-	const last = payees.findLastIndex(
-		(payee, other) =>
-			payee.key === key && ['paid', 'takesBack'].includes(statements[other] ?? 'nothing'),
-	);
-	return statements[last] ?? own;
-}
-
 /** When the run first asked the record for a reference, or began if it never asked. */
 export const askedAt = ({ askedFirst, beganAt }: RunFacts, key: string): number =>
 	askedFirst.get(key) ?? beganAt;

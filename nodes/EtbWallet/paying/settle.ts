@@ -156,16 +156,40 @@ function readReferences(
 			return each === null || each === undefined ? [] : [each];
 		});
 	});
-	const references = lines.map((line) => {
-		// An expression can give objects: `{ reference, sentAt }` or `{ reference, takesBack: true }`.
-		const [sentAt, takesBack] = [property(line, 'sentAt'), property(line, 'takesBack') === true];
-		const isOfSending = typeof sentAt === 'string' && !isAbsent(sentAt);
-		const named = isOfSending || takesBack ? property(line, 'reference') : line;
-		const reference = readReference(field, named);
-		const key = keyOf(reference);
-		return { reference, key, takesBack, ...(isOfSending && { sentAt }) };
-	});
-	return [...new Map(references.map((each) => [each.key, each])).values()];
+	const byKey = new Map<string, NamedStatement>();
+	for (const statement of lines.map((line) => readStatement(name, field, line))) {
+		const other = byKey.get(statement.key);
+		if (other !== undefined && other.takesBack !== statement.takesBack)
+			throw new InvalidValueError(
+				`${field} says of ${show(statement.reference)} that it was paid, and that an answer is taken back`,
+				'Name it once.',
+			);
+		byKey.set(statement.key, statement);
+	}
+	return [...byKey.values()];
+}
+
+/**
+ * Reads a statement. An expression can give objects: `{ reference, sentAt }` in Was Not Paid, and
+ * `{ reference, takesBack: true }` in Was Paid.
+ * @throws {InvalidValueError}
+ */
+function readStatement(
+	name: 'wasPaid' | 'wasNotPaid',
+	field: string,
+	line: unknown,
+): NamedStatement {
+	const [sentAt, takesBack] = [property(line, 'sentAt'), property(line, 'takesBack') === true];
+	const isOfSending = typeof sentAt === 'string' && !isAbsent(sentAt);
+	const named = isOfSending || takesBack ? property(line, 'reference') : line;
+	const reference = readReference(field, named);
+	// As a statement *was not paid* it would free the payment, and the next run would send it.
+	if (takesBack && name === 'wasNotPaid')
+		throw new InvalidValueError(
+			`Was Not Paid has takesBack for ${show(reference)}`,
+			'Move it to Was Paid: it takes an earlier Was Not Paid back, because the payment may have been made.',
+		);
+	return { reference, key: keyOf(reference), takesBack, ...(isOfSending && { sentAt }) };
 }
 
 /** @throws {InvalidValueError} when no reference is named, or one is in both fields */
