@@ -4,36 +4,15 @@ import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 import { readAccount } from '../../nodes/shared/account.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/judge.ts';
-import type { Answer, Attempt } from '../../nodes/shared/service/attempt.ts';
+import type { Attempt } from '../../nodes/shared/service/attempt.ts';
 import { resultOf } from '../../nodes/shared/service/call.ts';
 import { reasonOfRefusal } from '../../nodes/shared/service/answerRules.ts';
 import { unclearPaymentPatterns, refusalWords } from '../../nodes/shared/service/paymentWords.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
+import { failedSettings } from '../support/judged-answers.mts';
+import { answered, pay } from '../support/judging.mts';
 
 const get: ServiceRequest = { method: 'GET', path: '/x' };
-const pay: ServiceRequest = {
-	method: 'POST',
-	path: '/x',
-	answersWith: 'txHash',
-	movesMoney: true,
-	body: { toUserId: 'etbw_a', amountEtb: 10 },
-};
-
-function parsed(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-}
-
-const answered = (text: string, status = 200): Answer => ({
-	kind: 'answer',
-	status,
-	headers: {},
-	text,
-	body: parsed(text),
-});
 
 describe('the fields of a success body', () => {
 	const flatFields = (text: string): IDataObject => {
@@ -108,15 +87,7 @@ describe('a setting', () => {
 	const verdictOn = (status: number, text: string): Judgement['verdict'] =>
 		judge(set, answered(text, status)).verdict;
 
-	test.each([
-		...['{"success":true,"data":{"success":false}}', '{"data":{"errors":["No way"]}}'],
-		...['{"error":"","errors":["No"]}', '{"data":{"ok":false}}', '{"success":"false"}'],
-		...['{"status":"error"}', '{"success":0}', '<h1>Sign in</h1>', '{"success": tru'],
-		...['{"success":"no"}', '{"code":500}', '{"status":{"code":400}}', '{"state":"failed"}'],
-		...['{"errorCode":17}', '{"result":{"success":false}}', '[{"error":"x"}]'],
-		...['{"message":"Could not be saved: not allowed"}', 'Unauthorized', 'FAILED', 'Error: x'],
-		...['{"success":false,"success":true}', '{"message":"Internal Server Error"}'],
-	])('that is answered 200 %s is unknown', (text) => {
+	test.each(failedSettings)('that is answered 200 %s is unknown', (text) => {
 		expect(verdictOn(200, text)).toBe('unknown');
 	});
 
@@ -153,241 +124,7 @@ test.each([
 });
 
 describe('a payment', () => {
-	type Verdict = Judgement['verdict'];
-	type Case = [status: number, text: string, verdict: Verdict];
-
-	/** Each of these bodies with each of these statuses. Fields are written as JSON. */
-	const answers = (verdict: Verdict, statuses: number[], ...bodies: unknown[]): Case[] =>
-		bodies.flatMap((body) => {
-			const text = typeof body === 'string' ? body : JSON.stringify(body);
-			return statuses.map((status): Case => [status, text, verdict]);
-		});
 	const success = { success: true, txHash: '0x1' };
-	/** An answer 200 that says yes, with each of these fields beside that. */
-	const beside = (verdict: Verdict, ...fields: object[]): Case[] =>
-		answers(verdict, [200], ...fields.map((each) => ({ ...success, ...each })));
-	/** A refusal in these words, as a status and as a field say it. */
-	const inWords = (verdict: Verdict, ...messages: string[]): Case[] =>
-		messages.flatMap((message) => [
-			...answers(verdict, [422], { message }),
-			...answers(verdict, [200], { success: false, message }),
-		]);
-	const words = (text: string): string[] => text.split(' ');
-	/** For each of these names, separated by blanks, an object whose field of that name has the value. */
-	const fieldsOf = (names: string, value: unknown): object[] =>
-		words(names).map((name) => ({ [name]: value }));
-	/** For each of these values, separated by blanks, an object with the value in the field. */
-	const valuesOf = (field: string, values: string): object[] =>
-		words(values).map((value) => ({ [field]: value }));
-
-	const successes = [
-		...beside(
-			'done',
-			...valuesOf('status', 'true 1 0x1 200 201 OK okay success successful successfully succeeded'),
-			...valuesOf('status', 'sent paid done complete completed confirmed settled executed mined'),
-			...valuesOf('status', 'processed delivered disbursed transferred finalized finalised'),
-			...[{ cancelUrl: 'https://x.example.com' }, { refundable: true }, { code: '00' }],
-			...[{ error: '' }, { errors: [] }, { refund: null }, { is_paid: true }],
-			...[{ queuedAt: '2026-11-01' }, { txHash: 'a1'.repeat(32) }, { txHash: 'FT25331ABC12' }],
-			{ txHash: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb' },
-			...[{ message: 'Payment processed without delay' }, { networkCosts: 3 }],
-			...[{ processingFee: 0 }, { statusUrl: 'https://x/pending' }, { resultCode: '00' }],
-			...[{ currency: { code: 'ETB' } }, { postage: 'paid by us' }, { pendingFee: 2 }],
-			...[{ defaultCurrency: 'ETB' }, { recipient: { name: 'Kuwait Trading' } }],
-			{ message: 'Transaction submitted to the network' },
-			...[{ executionTimeMs: 0 }, { feeAmount: 0 }, { amount: 10 }, { status: 'FINISHED' }],
-			...[{ to_user_id: 'etbw_a' }, { type: 'disbursement' }],
-		),
-		...beside(
-			'unknown',
-			...fieldsOf('err error exception failReason rejected declineReason cancelled reverted', 'x'),
-			...fieldsOf('reversal refund expired dry_run dryRun simulated pendingSince queued', 'x'),
-			...fieldsOf('waiting state phase outcome result statusText code responseCode', 'x'),
-			...fieldsOf('status_code fault', 'x'),
-			...[
-				{ status: 'accepted' },
-				{ status: { type: 'on its way' } },
-				{ TxSts: 'PDNG' },
-				{ resultCode: 17 },
-			],
-			...[{ message: 'Payment is being processed' }, { warning: 'It was not executed' }],
-			...[{ message: 'Transfer initiated' }, { note: 'Disbursement initiated' }],
-			...[{ message: { en: 'Awaiting approval' } }, { description: 'Timed out' }],
-			...[{ x: 'pending' }, { inProgress: true }, { timedOut: true }, { onHold: true }],
-			...[{ note: 'transfer failed' }, { comment: 'Not pending' }, { finalized: 'N' }],
-			...[{ credited: false }, { paymentSuccess: false }, { failedAt: '2026-11-01' }],
-			...[{ refund: { reason: 'x' } }, { replayed: true }, { idempotent: true }],
-			...[{ livemode: false }, { testMode: true }, { approvalRequired: true }],
-			...[{ broadcast: false }, { txHash: '{"a":1}' }, { to_user_id: 'etbw_b' }, { amount: 0 }],
-			...[{ data: { paid_amount: '0.00' } }, { voided: true }, { isDraft: true }],
-			// A path that is cut off keeps its end.
-			...[{ level: 'error' }, { ['x'.repeat(80)]: { status: 'accepted' } }],
-			...[{ message: 'Nothing was moved' }, { note: 'Money returned to treasury' }],
-			...valuesOf('txHash', 'pending-1 queued:8a7 404 202 n/a:1 https://x/tx/1 simulated-0x1'),
-			...valuesOf('txHash', 'unknown1 mock-1 proposal-1'),
-			...[
-				...fieldsOf('success ok paid done completed confirmed settled executed sent', false),
-				...fieldsOf('processed finalised mined transferred approved isPaid wasSent', false),
-				...fieldsOf('has_confirmed succeeded finalized', false),
-			].map((data) => ({ data })),
-			...words('failed declined rejected insufficient reverted').flatMap((word) =>
-				fieldsOf('message reason detail description', `Transfer ${word}`),
-			),
-		),
-	];
-
-	const refusals = [
-		...answers(
-			'unknown',
-			[422],
-			{ success: 'true' },
-			{ amountEtb: 10, txHash: '0xabc' },
-			{ result: { success: true } },
-			'{"message":"{\\"success\\":true}"}',
-			'{"message":"{\\"body\\":\\"{\\\\\\"txHash\\\\\\":\\\\\\"0x1\\\\\\"}\\"}"}',
-			`{"message":"Got {'success': True}"}`,
-			`{"message":"Got {'success': False, 'txHash': None}"}`,
-			...['Receipt failed\nPayment sent', 'Could not email user but payment was sent'].map(
-				(message) => ({ message }),
-			),
-			...[
-				...['No problem: the payment was made', 'The transfer will be retried'],
-				...['Funds were deducted', 'Payout completed, receipt could not be stored'],
-				'Request could not be processed',
-			].map((message) => ({ message })),
-			...['under review', 'deferred', 'not yet confirmed', 'no final state', 'blockchain'].map(
-				(state) => ({ success: false, state }),
-			),
-			...[{ status: 'submitted' }, { waiting: true }, { transaction: '0x1' }, { transactions: 0 }],
-			...[{ status: { code: 'ACSC' } }, { stage: 'completed' }, { TxSts: 'ACSP' }],
-			...[{ trxRef: 'T1' }, { paidAt: '2026-11-01' }, { statusCode: 504, message: 'x' }],
-			{ data: { state: { value: 'completed' } } },
-			...['status: completed, error: none', 'status=completed&error=none', 'status: completed'],
-			'<r><status>COMPLETED</status><error>none</error></r>',
-			...['<r><status>FAILED</status></r>', '{&#x27;status&#x27;: &#39;completed&#39;}'],
-			...fieldsOf('receipt state stage hash tx id reference processed paidAt result outcome', 'x'),
-			...[{ data: { id: 'x' } }, { error: { txId: 'x' } }],
-		),
-		...answers(
-			'unknown',
-			[422, 429],
-			...[{ error: { code: -32005, message: 'request rate limited' } }, { newBalance: 990 }],
-			...[
-				{ status: 'failed', data: 'FT25331ABC12' },
-				{ code: '0', message: 'x' },
-			],
-			...[{ type: 'disburse.completed', data: { id: 1 } }, { code: '23505' }],
-			...[{ message: 'ክፍያው ተልኳል' }, { _tx: '0xab12' }],
-		),
-		...answers(
-			'notDone',
-			[422],
-			...[{ message: 'The submitted value is invalid' }, '{"success":false,"txHash": null}'],
-			{ status: 'rejected', transaction: { id: null } },
-			...valuesOf('status', 'failed err error rejected declined denied refused invalid bad'),
-			...valuesOf('status', 'insufficient forbidden not_found unsuccessful unauthorized'),
-			...valuesOf('status', 'unprocessable no false 400 404 422'),
-			{ status: 'too many requests' },
-			{ detail: [{ loc: ['body', 'amountEtb'], msg: 'Must be above 0', ctx: { gt: 0 } }] },
-			{ errors: [{ type: 'field', value: -1, msg: 'Invalid value', location: 'body' }] },
-			{ error: { issues: [{ expected: 'number', received: 'nan', message: 'Required' }] } },
-			{ message: 'Insufficient ETB', version: 'v1', non_field_errors: ['Insufficient balance.'] },
-			{ success: false, error: { code: 'E17', message: 'No money', details: [] } },
-			{ errors: [{ field: 'toUserId', message: 'not found' }], data: null },
-			{ errors: { toUserId: ['"toUserId" must be a text'] }, amountEtb: 10 },
-			{ message: 'No money', details: { availableBalance: 3, required: 10, limit: 5 } },
-			{
-				type: 'https://x.example.com/problems/1',
-				title: 'Forbidden',
-				status: 403,
-				detail: 'Denied',
-			},
-			{ statusCode: 400, error: 'Bad Request', message: ['amountEtb must be positive'] },
-			{ timestamp: '2026-11-01T00:00:00Z', path: '/api/v1/partners/disburse', requestId: 'r1' },
-			...[
-				...['Insufficient balance (3 < 10)', 'Amount must be > 0', 'User has been suspended'],
-				...['amountEtb is not a number', 'No wallet for this user', 'Account must be approved'],
-				...['Wallet is not active', 'No such user', 'Daily limit exceeded', 'Too many requests'],
-			].map((message) => ({ error: 'Bad Request', message })),
-		),
-		...inWords(
-			'notDone',
-			...['The payment was not sent', 'No money was sent', 'User must be approved'],
-			...['Account not confirmed', 'Unknown user'],
-		),
-		...inWords(
-			'unknown',
-			...['Transaction is being processed', 'The payment was sent', 'Transfer completed'],
-			...['Payment submitted', 'No response from the bank', 'Status of the payment is unknown'],
-			...['read ECONNRESET', 'Transaction was not mined, it might still be', 'Deadline exceeded'],
-			...['Internal server error', 'upstream connect error'],
-			...['Payment record not found', 'Declined after capture'],
-			`See https://x/tx/0x${'a1'.repeat(32)}`,
-		),
-		...answers(
-			'notDone',
-			[404],
-			...['', 'Not Found', 'Cannot POST /api/v1/partners/disburse'],
-			'<html><head><title>404 Not Found</title></head><body><hr>nginx</body></html>',
-			'<!DOCTYPE html>\n<html lang="en"><body><pre>Cannot POST /x</pre></body></html>',
-		),
-	];
-
-	// Words of services that may have paid: of a lost connection, a receipt, an earlier payment, or a notice that failed.
-	const unclearWords = [
-		'Payment of 10 ETB to etbw_a sent, but the receipt could not be stored',
-		...['The transfer has completed', 'Paid 10 ETB, could not save receipt', 'unexpected EOF'],
-		...['Please check if the payment was made before trying again', 'INTERNAL_SERVER_ERROR'],
-		...['Could not notify user after payment was sent', 'Transaction receipt not found'],
-		...['Cannot pay again because payment was made earlier', 'Request failed with status code 502'],
-		...['Transaction reference has been used before', 'Reference must be unique', 'NONCE_TOO_LOW'],
-		'Transaction was not confirmed in 60 seconds. It is unknown if it succeeded',
-		...['Transfer held for AML review', 'Payment will be processed within 24 hours', 'write EPIPE'],
-		...['Contact support with transaction ID FT1', 'This payment exists', 'Something went wrong'],
-		...['Invalid response body: Premature close', 'database is locked', 'Transaction not found'],
-		...['This operation was aborted', 'Webhook endpoint not found', 'Reference must not be reused'],
-		...['Account locked: transfer underway', 'Payment must be approved by a second person'],
-		...['The bank accepted the transfer, but it is invalid', 'ክፍያው ተልኳል', '23505'],
-		...['context canceled', 'SERVER_ERROR', 'TimeLimitExceeded'],
-		'Maximum polling attempts exceeded',
-		...['Exceeded maximum wait for block', 'Unexpected token < in JSON at position 0'],
-		...['Missing field in bank answer', 'txHash must be a string', 'Validation: hash is required'],
-		...['replacement fee too low', 'Funds reserved, kyc required', 'Second signature required'],
-		...['Payment postponed: limit exceeded', 'The same payment was requested before, not allowed'],
-		...['Limit of 1 open payment per user exceeded', 'EMFILE: too many open files'],
-		...['Null value violates not-null constraint: invalid', 'Record not found after insert'],
-		...['Access denied for table disbursements', 'Bank declined the credit after debit'],
-		...['Authorization required by a supervisor', 'A previous payment must finish first'],
-	];
-
-	test.each([
-		...answers('unknown', [400, 404, 422, 429, 302], success),
-		...answers('unknown', [403], '{"success":false,"success":true}'),
-		...answers('unknown', [404], '<pre>{&quot;txHash&quot;:&quot;0x1&quot;}</pre>'),
-		...answers('unknown', [429], '{"Success":"TRUE"}', { success: 1 }, { success: 10 }),
-		...answers('unknown', [429], '{"success":false,"txhash": "0x1"}'),
-		...answers('notDone', [429], { success: false, txHash: '' }, { status: 'Too Many Requests' }),
-		...answers('notDone', [429], { message: 'Too many requests, please wait for the queue' }),
-		...answers('notDone', [429], 'error code: 1015'),
-		...answers('notDone', [402], {
-			message: 'Insufficient funds: the transfer will be possible after a deposit',
-		}),
-		...answers('unknown', [406, 424, 444, 449], ''),
-		...answers('unknown', [406, 410, 418, 451], '{}'),
-		...[500, 503, 408, 409, 425, 499].flatMap((status) =>
-			answers('unknown', [200], { success: false, status }),
-		),
-		...answers('notDone', [200], { success: false, message: 'Request could not be processed' }),
-		...answers('notDone', [403], { message: 'Nope' }),
-		...answers('unknown', [409], { message: 'Duplicate' }),
-		...answers('unknown', [500], { success: false }),
-		...successes,
-		...refusals,
-		...inWords('unknown', ...unclearWords),
-		...unclearWords.flatMap((error) => answers('unknown', [400], { success: false, error })),
-	])('that is answered %i %s is %s', (status, text, verdict) => {
-		expect(judge(pay, answered(text, status)).verdict).toBe(verdict);
-	});
 
 	describe('shows the rule that judges its answer', () => {
 		/** The words of refusals that leave open whether it paid, with the rule and the part that it matches. */

@@ -5,8 +5,8 @@ import { isAbsent } from '../invalidValue';
 import { fieldsIn, hasRepeatedName, hasSuccess, valuesSpelledLike } from './answerBody';
 import type { Answer } from './attempt';
 import {
+	contradictingWords,
 	failureWords,
-	negatedParticiple,
 	unclearPaymentPatterns,
 	unclearWords,
 	refusalWords,
@@ -141,15 +141,7 @@ const rulesAgainstPayment: FieldRules = {
 	wordsOfFailureOrUnclearStep: [
 		/^(?!.*url$)/is,
 		RegExp(
-			`^(?!https?:).*(?:${[
-				failureWords,
-				unclearWords,
-				negatedParticiple,
-				"did(?: not|n't) go|nothing was|no transfer|not found|not answer|dropped|out of gas",
-				'(?:payment|transfer|transaction|disbursement) initiated|will be (?:sent|paid|processed|transferred)|proposed|draft|held by',
-				'needs approval|needs \\d|\\botp\\b',
-				'returned (?:to|by)|bounced|voided|charged ?back|replay',
-			].join('|')})`,
+			`^(?!https?:).*(?:${[failureWords, unclearWords, ...contradictingWords].join('|')})`,
 			'is',
 		),
 	],

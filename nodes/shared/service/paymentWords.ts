@@ -3,8 +3,7 @@
  * rules for its fields. To see the rule that judges an answer:
  * `npx node scripts/judge-answer.mts 422 '{"message":"…"}'`
  *
- * `failureWords` and `unclearWords` are parts of several rules, and of `transactionHash`: a new word has to fit all
- * of them.
+ * `failureWords` and `unclearWords` are parts of several rules: a new word has to fit all of them.
  *
  * A payment that is wrongly *unknown* only waits for a person. One that is wrongly *not paid* can be paid
  * twice, and one that is wrongly *paid* is never paid.
@@ -26,9 +25,15 @@ export const failureWords =
 export const unclearWords =
 	'timed?.?out|duplicate|already|in.?progress|in.?flight|in.process|pending|queued|waiting|processing|for approval|being (?:processed|sent|paid|made|executed)|scheduled|partial|unconfirmed|under.?review|on.?hold|not yet';
 
-/** A negated participle, such as in "was not paid". */
-export const negatedParticiple =
-	"(?:\\bnot|n't|\\bno)[ _-](?:\\w{2,9}[ _-]){0,2}(?:\\w{2,20}ed|paid|sent|made|done|final)\\b";
+/** Further words that contradict a success. */
+export const contradictingWords = [
+	// A negated participle, such as in "was not paid".
+	"(?:\\bnot|n't|\\bno)[ _-](?:\\w{2,9}[ _-]){0,2}(?:\\w{2,20}ed|paid|sent|made|done|final)\\b",
+	"did(?: not|n't) go|nothing was|no transfer|not found|not answer|dropped|out of gas",
+	'(?:payment|transfer|transaction|disbursement) initiated|will be (?:sent|paid|processed|transferred)|proposed|draft|held by',
+	'needs approval|needs \\d|\\botp\\b',
+	'returned (?:to|by)|bounced|voided|charged ?back|replay',
+];
 
 /** The beginnings of names of fields that say whether a payment was made. */
 export const successNames =
@@ -46,19 +51,19 @@ const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[
 const failuresAfterPayment = {
 	/** The service gave up waiting, or trying again. */
 	gaveUp: [
-		'deadline|retried|retrying|no response|not respond|not answer|took too long|too long for|time ?limit|\\bpoll|retries',
+		'deadline|retried|retrying|not respond|not answer|took too long|too long for|time ?limit|\\bpoll|retries',
 		'retry (?:attempts )?(?:limit|exceed)|max(?:imum)? (?:attempts|retr|wait)|wait (?:for (?:the )?(?:block|transaction)|time|limit)',
-		'no (?:confirmation|reply)',
+		'no confirmation',
 	],
 	/** A connection broke off. */
 	network: [
 		'hang up|econn|epipe|\\beof\\b|broken pipe|connection|socket|network error|fetch failed|upstream|gateway|unavailable|abort',
-		'\\bcancell?ed\\b|terminated|disconnected|empty reply|recv fail|other side|(?:channel|stream|pool|client|session) (?:is )?closed',
-		'request failed|err (?:network|bad response)',
+		'\\bcancell?ed\\b|terminated|disconnected|recv fail|other side|(?:channel|stream|pool|client|session) (?:is )?closed',
+		'request failed|err network',
 	],
 	/** A program failed, or could not read an answer. */
 	program: [
-		'(?:internal|server|unknown) error|status code 5|(?:task|context) (?:was )?cancell?ed|something went wrong|cannot read|-32\\d{3}',
+		'(?:internal|server|unknown) error|status code 5|something went wrong|cannot read|-32\\d{3}',
 		'end of json|expecting value|nonetype|undefined (?:array|index)',
 		'(?:invalid|missing|malformed|bad|empty|no) (?:json )?(?:rpc )?(?:repl|respon|result)|response body|unexpected token',
 		'looking for beginning|rpc (?:request|error)|serialize',
@@ -110,7 +115,7 @@ export const unclearPaymentPatterns = patternsOf({
 	madeWords,
 	...failuresAfterPayment,
 	/** The text quotes another answer: it has JSON, XML, or names with values. */
-	quotedAnswer: `[{}]|<[a-z!/?]|["'’”] ?:|(?:status|state|stage|phase|outcome|result|success|hash)\\w{0,20} ?[:=]`,
+	quotedAnswer: `[{}]|<[a-z!/?]|["'’”] ?:|(?:status|state|stage|phase|outcome|result|success)\\w{0,20} ?[:=]`,
 	/** The text has a hash, which belongs to a payment that was made. */
 	longHash: '\\b(?:0x)?[0-9a-f]{64}\\b',
 });
@@ -129,13 +134,13 @@ export const refusalWords = patternsOf({
 	tooMany: 'too many|slow down|throttl|^error code: 1015$',
 	/** The service does not know the user, the account or the endpoint. */
 	notFound:
-		'not found|no such|not exist|n.t exist|moved permanently|unsupported|cannot (?:post|be used)|unknown (?:user|wallet|account|recipient|field|route|endpoint)',
+		'not found|no such|n.t exist|unsupported|cannot (?:post|be used)|unknown (?:user|wallet|account|recipient|field|route|endpoint)',
 	/** The API key may not do this. */
 	notAllowed:
 		'unauthori[sz]ed|authenticat|authori[sz]ation|credential|api.?key|token|forbidden|permission|not (?:allowed|permitted|authori[sz]ed|supported|acceptable|verified|active|eligible)',
 	/** The account of a person cannot be paid. */
 	unusableAccount:
-		'no wallet|not have|kyc|blocked|suspended|frozen|disabled|inactive|closed|locked|(?:account|user|wallet|recipient) (?:is |was )?not',
+		'no wallet|not have|kyc|suspended|frozen|disabled|inactive|closed|locked|(?:account|user|wallet|recipient) (?:is |was )?not',
 	/** The answer says no more than that it refuses. */
 	saysNo:
 		'denied|rejected|declined|refused|(?:payment|transfer|disbursement|money) (?:was |could )?not',
@@ -144,11 +149,12 @@ export const refusalWords = patternsOf({
 /**
  * Matches a value that can be a transaction hash (service document §2): one word that has a digit from 1 to 9.
  * It must not be a number of up to six digits, as a status is, begin with `n/a`, or hold `://`. Neither may a
- * part of it begin with a word for a failure, a delay, a test or a task, such as *pending*, *mock* or *batch*.
- * Such a word in the middle of letters and digits does not count, because it can be there by chance.
+ * part of it begin with a word for an error, a test or a task, such as *mock* or *batch*. Such a word in the middle
+ * of letters and digits does not count, because it can be there by chance. Words for a failure or a delay count in
+ * any field (`wordsOfFailureOrUnclearStep`).
  */
 const transactionHash = RegExp(
-	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|mock|test|sandbox|draft|job|proposal|dummy|fake|placeholder|batch|task|req|approval|http|${failureWords}|${unclearWords}))[\\x21-\\x7a]+$`,
+	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|mock|test|sandbox|job|proposal|dummy|fake|placeholder|batch|task|req|approval|http))[\\x21-\\x7a]+$`,
 	'i',
 );
 
