@@ -12,14 +12,12 @@ import {
 	type Part,
 } from './page.mts';
 import {
-	amountOf,
 	hasOutcome,
 	hasRemark,
 	isCorrection,
 	isNoPerson,
 	referenceOf,
 	remarksWithout,
-	roundingEtb,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
@@ -86,7 +84,16 @@ function absentPeople(run: ListRun): PaymentRow[] {
 		...(purpose === 'salary' ? ofFile : []),
 		...earlier.filter((row) => row.period === last),
 	].filter(({ person }) => person && !persons.has(person));
-	return [...new Map(expected.map((row) => [row.person, row])).values()];
+	const firstPaid = (person: RegisterRow['person']): string =>
+		known
+			.filter((row) => row.person === person)
+			.map(periodOf)
+			.sort()[0] ?? '';
+	return [...new Map(expected.map((row) => [row.person, row])).values()].map((row) => {
+		const first = firstPaid(row.person);
+		const text = `The first payment was for ${first}.`;
+		return first > period ? { ...row, remarks: [{ code: 'new', text }] } : row;
+	});
 }
 
 function roundingPart({ ready }: ListRun): Part {
@@ -119,25 +126,23 @@ function correctionAdvice({ paidForPeriod }: ListRun, rows: PaymentRow[]): strin
 	);
 	return next === undefined
 		? 'Pay the difference with the workflow Pay a user'
-		: `Upload a list of the differences of these people alone, with the purpose ${next}`;
+		: `Upload a list of these people alone, with the differences that are still to be paid, and the purpose ${next}`;
 }
 
 /** The advice for people who were paid less than the list has. */
 function tooLittlePart(run: ListRun, isEarlier: boolean): Part {
 	const { paidLess, period } = run;
-	if (paidLess.length === 0 || isCorrection(run)) return '';
+	if (paidLess.length === 0) return '';
 	return `<p>${isEarlier ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? ${correctionAdvice(run, paidLess)}.</p>`;
 }
 
 /** The doubtful people among those who were paid before, because the list means somebody else or another payment. */
 function paidBeforeParts(run: ListRun): Part[] {
-	const { paidBefore } = run;
-	const renamed = paidBefore.filter(hasRemark('changedName'));
-	const others = paidBefore.filter(
+	const renamed = run.paidBefore.filter(hasRemark('changedName'));
+	const others = run.otherCorrections.filter((row) => !renamed.includes(row));
+	const amounts = others.map(
 		(row) =>
-			isCorrection(run) &&
-			!renamed.includes(row) &&
-			Math.abs((row.listedEtb ?? NaN) - amountOf(row.paid ?? {})) > roundingEtb,
+			`${namesWithNumbers([row])}, ${formatSum([row.paid ?? {}])} ETB paid, ${formatSum([{ amountEtb: row.listedEtb }])} ETB in this list`,
 	);
 	const asPaid = renamed.map(
 		(row) => `${namesWithNumbers([row])} was paid as ${escapeHtml(row.paid?.name)}`,
@@ -146,7 +151,7 @@ function paidBeforeParts(run: ListRun): Part[] {
 		renamed.length > 0 &&
 			`<h4>Another name than when it was paid, and not paid again: ${asPaid.join(', ')}. If that is somebody else, give them an employee number of their own.</h4>`,
 		others.length > 0 &&
-			`<h4>A correction was paid before, with another amount, and not again: ${namesWithNumbers(others)}. Is this a further one? ${correctionAdvice(run, others)}.</h4>`,
+			`<h4>A correction was paid before, with another amount, and not again: ${amounts.join('; ')}. Is the new amount a further correction, or only more than the first? ${correctionAdvice(run, others)}.</h4>`,
 	];
 }
 
@@ -198,7 +203,7 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 		numberless.length > 0 &&
 			`<p>Without an employee number, so only on this page and in its file: ${namesWithNumbers(numberless)}.</p>`,
 		leftByOthers.length > 0 &&
-			`<p>Of other lists for ${escapeHtml(period)}, ${peopleText(leftByOthers)} not paid or UNKNOWN: see ${formLink('etb-file-open', 'What is open')}.</p>`,
+			`<p>Beside this list, not paid or UNKNOWN for ${escapeHtml(period)}: ${peopleText(leftByOthers)}, see ${formLink('etb-file-open', 'What is open')}.</p>`,
 		// n8n does not show the page of an execution that ended red again.
 		changesToWrite(run).some(({ row }) => needsPerson(row, run)) &&
 			`<p>This page opens once. Later see the published workflow ${formLink('etb-payments', 'Payments of a period')}.</p>`,
@@ -260,7 +265,7 @@ export function listPage(run: ListRun) {
 		['Paid before, not again', paidBefore.filter((row) => !run.paidLess.includes(row))],
 	];
 	const otherGroups = others.filter(isFilled);
-	const absentTitle = 'Set up or paid last time, not in this list and not paid by now';
+	const absentTitle = `Set up or paid last time, not in this list and not paid for ${period}`;
 	const headings = [
 		...[...unknownGroups, paidGroup, ...otherGroups].map((group) => heading(...group)),
 		...(absent.length > 0 ? [heading(absentTitle, absent, false)] : []),

@@ -2,7 +2,7 @@
 import type { Outcome } from '../../nodes/EtbWallet/codes.ts';
 import { declineChoice } from './approval.mts';
 import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
-import { paidLess } from './paid-less.mts';
+import { otherCorrections, paidLess, withCorrections } from './paid-less.mts';
 import type { PayrollRun } from './payroll-run.mts';
 import { registerChanges, type RegisterChange } from './register-changes.mts';
 import { itemsOf, type CheckedItem, type User } from './workflow.mts';
@@ -28,6 +28,8 @@ export interface ListRun extends PayrollRun {
 	paidBefore: PaymentRow[];
 	/** Those of them who were paid less than the list has. */
 	paidLess: PaymentRow[];
+	/** Those of them who were paid another amount as this correction. */
+	otherCorrections: PaymentRow[];
 	/** Those who were paid by this run. */
 	paid: PaymentRow[];
 	changes: RegisterChange[];
@@ -44,7 +46,8 @@ function decisionOf({ submitted }: PayrollRun): ListRun['decision'] {
 export function listRun(run: PayrollRun): ListRun {
 	const [upload] = itemsOf(() => $('Upload a list'));
 	const [checked] = itemsOf(() => $('Check List'));
-	const { register, results, sent } = run;
+	const { register, sent } = run;
+	const results = run.results.map((row) => withCorrections(row, register));
 	const ended = (outcome: Outcome) => results.filter(hasOutcome(outcome));
 	const [first = {}] = results;
 	const period = first.period ?? upload?.period ?? '';
@@ -68,6 +71,7 @@ export function listRun(run: PayrollRun): ListRun {
 		notPaid: ended('notPaid'),
 		paidBefore: ended('alreadyPaid'),
 		paidLess: paidLess(results, register),
+		otherCorrections: otherCorrections(results),
 		paid: ended('paid'),
 		changes: registerChanges(run),
 		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),

@@ -29,15 +29,7 @@ import {
 	wasNotPaid,
 	wasPaid,
 } from './settling.mts';
-import {
-	peopleText,
-	escapeHtml,
-	forWhat,
-	minuteOf,
-	namesWithNumbers,
-	settledAt,
-	formatSum,
-} from './text.mts';
+import { escapeHtml, forWhat, minuteOf, namesWithNumbers, settledAt, formatSum } from './text.mts';
 import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
 
 /** The fields of the page: one for each payment that is unknown, and one to take a statement back. */
@@ -152,9 +144,9 @@ export function openPageItems(run: PayrollRun) {
 		isFirst &&
 			toAnswer.length > 0 &&
 			'<h4>UNKNOWN: it may have been paid, also where a reason says that it failed. Ask the partner service, with wallet, amount and time. Until you know, leave <i>Not known yet</i>.</h4>',
-		toAnswer.length + elsewhere.length === 0 && '<p>Nothing more is to be recorded.</p>',
+		toAnswer.length + elsewhere.length === 0 && '<p>Nothing is UNKNOWN.</p>',
 		elsewhere.length > 0 &&
-			`<h4>UNKNOWN, sent by another workflow: ${peopleText(elsewhere)}. Each row names the workflow. Record the answer there: if it is the other payroll, on ${formLink(otherPath, 'its page What is open')}, else in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again.</h4>`,
+			`<h4>UNKNOWN, sent by another workflow: ${namesWithNumbers(elsewhere)}. Each row names the workflow. Record the answer there: if it is the other payroll, on ${formLink(otherPath, 'its page What is open')}, else in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again.</h4>`,
 	];
 	const openAgain =
 		!isFirst && toAnswer.length > 0 && `<p>To record more: ${formLink(path, 'What is open')}</p>`;

@@ -1,19 +1,44 @@
 /** People who were paid before, and less than the list has now. Somebody has to pay them the difference. */
 import { amountOf, isCorrection, roundingEtb, type PaymentRow } from './payment-row.mts';
-import { unpaidOf, type Register } from './register.mts';
+import { correctionsOf, type Register } from './register.mts';
 import { formatSum } from './text.mts';
 
-/** The amount that is missing, in ETB; zero or less if nothing is. */
+/**
+ * The amount that is missing, in ETB; zero or less if nothing is. The register does not say for which purpose a
+ * correction was, so it counts for the salary.
+ */
 function missingEtb(row: PaymentRow, register: Register): number {
 	if (!row.paid) return 0;
-	if (isCorrection(row)) return (row.listedEtb ?? 0) - amountOf(row.paid);
-	return unpaidOf(row, register);
+	const corrections = row.purpose === 'salary' ? correctionsOf(row, register) : [];
+	return [row.paid, ...corrections].reduce(
+		(left, paid) => left - amountOf(paid),
+		row.listedEtb ?? 0,
+	);
 }
 
+/** Those who were paid less. A correction with another amount can be a further one: nobody can tell. */
 export const paidLess = (results: PaymentRow[], register: Register): PaymentRow[] =>
-	results.filter((row) => missingEtb(row, register) > roundingEtb);
+	results.filter((row) => !isCorrection(row) && missingEtb(row, register) > roundingEtb);
 
-/** The title of such people on a page, with the sum that is missing. */
+/** Those who were paid a correction of this purpose, with another amount than the list has. */
+export const otherCorrections = (results: PaymentRow[]): PaymentRow[] =>
+	results.filter(
+		(row) =>
+			isCorrection(row) &&
+			row.paid &&
+			Math.abs((row.listedEtb ?? NaN) - amountOf(row.paid)) > roundingEtb,
+	);
+
+/** A row that was paid before with another amount, with a remark about the corrections of its period. */
+export function withCorrections(row: PaymentRow, register: Register): PaymentRow {
+	const corrections = correctionsOf(row, register);
+	if (!row.paid || isCorrection(row) || corrections.length === 0) return row;
+	const which = row.purpose === 'salary' ? 'which count here' : 'which count for the salary';
+	const text = `Corrections for this period: ${formatSum(corrections)} ETB, ${which}.`;
+	return { ...row, remarks: [...(row.remarks ?? []), { code: 'paidForPeriod', text }] };
+}
+
+/** The title of people who were paid less on a page, with the sum that is missing. */
 export function paidLessTitle(rows: PaymentRow[], register: Register): string {
 	const missing = rows.map((row) => ({ amountEtb: missingEtb(row, register) }));
 	return `Paid less than the list has, ${formatSum(missing)} ETB less`;
@@ -21,10 +46,14 @@ export function paidLessTitle(rows: PaymentRow[], register: Register): string {
 
 /** The items for *Somebody needs you*. */
 export const itemsOfPaidLess = (rows: PaymentRow[]) =>
-	rows.map(({ name, listedEtb, paid = {} }) => ({
-		name,
-		askedEtb: listedEtb,
+	rows.map((row) => ({
+		name: row.name,
+		askedEtb: row.listedEtb,
 		outcome: 'paid',
-		reason: `${formatSum([paid])} ETB was paid, and now it should be more. Pay the difference with Pay salaries from a file, as a correction`,
+		reason: `${formatSum([row.paid ?? {}])} ETB was paid, and the list has another amount. ${
+			isCorrection(row)
+				? 'A further correction has a purpose of its own, such as correction 2'
+				: 'Pay the difference with Pay salaries from a file, as a correction'
+		}`,
 		isLeft: true,
 	}));

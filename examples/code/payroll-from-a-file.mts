@@ -29,7 +29,7 @@ function itemsOfList(payrollRun: PayrollRun): object[] {
 	return [
 		{ asks: asksForApproval, approve, fields, page: (error ? failedListPage(run) : shown).html },
 		...itemsForWhatNext(written, run),
-		...(written.length > 0 ? itemsOfPaidLess(run.paidLess) : []),
+		...(written.length > 0 ? itemsOfPaidLess([...run.paidLess, ...run.otherCorrections]) : []),
 		...rowsInFile(run).map(fileRow),
 	];
 }

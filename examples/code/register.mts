@@ -1,6 +1,5 @@
 /** The register: the table *ETB payments*. */
 import {
-	amountOf,
 	hasOutcome,
 	isCorrection,
 	sureness,
@@ -37,20 +36,12 @@ export const registered = (
 	{ reference }: Pick<PaymentRow, 'reference'>,
 ): RegisterRow | undefined => byReference.get(reference ?? '');
 
-/**
- * The amount in ETB by which a list has more than a person was paid for the period. A correction that is unknown may
- * have been paid, so it counts too.
- */
-export function unpaidOf(
-	{ person, period, paid = {}, listedEtb = 0 }: PaymentRow,
-	{ rows }: Register,
-): number {
-	const corrections = rows.filter(
+/** The corrections of a person for a period. One that is unknown may have been paid, so it counts too. */
+export const correctionsOf = ({ person, period }: PaymentRow, { rows }: Register): RegisterRow[] =>
+	rows.filter(
 		(row) =>
 			row.person === person &&
 			row.period === period &&
 			isCorrection(row) &&
 			!hasOutcome('notPaid')(row),
 	);
-	return corrections.reduce((left, row) => left - amountOf(row), listedEtb - amountOf(paid));
-}

@@ -502,6 +502,7 @@ describe('the page of a list', () => {
 		];
 		const after = pageOf(runs(corrected));
 		expect(after.page).not.toContain('Paid less');
+		expect(after.page).toContain('Corrections for this period: 900.00 ETB, which count here');
 		expect(after.rows.filter((row) => row['isLeft'])).toEqual([]);
 		const { rows: checked, ready } = check([registered(1, 'paid', { amountEtb: 100 })]);
 		const declined = pageOf(
@@ -519,6 +520,23 @@ describe('the page of a list', () => {
 		expect(declined.rows.filter((row) => row['isLeft'])).toEqual([]);
 	});
 
+	test('of an allowance does not count corrections of the salary', () => {
+		const allowance = { purpose: 'allowance', reference: `allowance-${period}-E1`, amountEtb: 600 };
+		const payments = [
+			registered(1, 'paid', allowance),
+			registered(1, 'paid', { reference: 'c', purpose: 'correction', amountEtb: 900 }),
+		];
+		const { rows, ready } = check(payments, { purpose: 'allowance' });
+		const { page } = pageOf({
+			'Upload a list': [[{ ...upload, purpose: 'allowance' }]],
+			'Check List': [rows],
+			Payments: [payments],
+			'Pay salaries': [ready],
+		});
+		expect(page).toContain('Paid less than the list has, 400.00 ETB less: 1 person');
+		expect(page).toContain('900.00 ETB, which count for the salary');
+	});
+
 	test('says on the button that all get a second payment', () => {
 		const { approve } = pageOf(runs(others(3, 'paid', 'bonus', period)));
 		expect(approve).toBe('Approve: pay 6,000.00 ETB on top to 3 people, salary, 2026-10');
@@ -533,14 +551,18 @@ describe('the page of a list', () => {
 			})),
 		];
 		expect(pageOf(runs([], { People })).page).toMatch(
-			/<h4>Not in this list, see below: 1 person<.*not in this list and not paid by now: 1 person<.*Forgotten/,
+			/<h4>Not in this list, see below: 1 person<.*not in this list and not paid for 2026-10: 1 person<.*Forgotten/,
 		);
 		const paid = [registered(4, 'paid')];
 		expect(pageOf(runs(paid, { People })).page).not.toContain('Not in this list');
+		const later = [registered(4, 'paid', { period: '2026-11', reference: 'l' })];
+		expect(pageOf(runs(later, { People })).page).toMatch(
+			/not paid for 2026-10: 1 person<.*Forgotten.*The first payment was for 2026-11/,
+		);
 		const last = registered(4, 'paid', { period: '2026-09', reference: 's', settledBy: 'a@b.et' });
 		const { page } = pageOf(runs([last], { People }));
 		expect(page).toMatch(
-			/not in this list and not paid by now: 1 person<.*Recorded as paid by a@b\.et/,
+			/not in this list and not paid for 2026-10: 1 person<.*Recorded as paid by a@b\.et/,
 		);
 		const correction = runs([registered(4, 'paid', { ...last, purpose: 'correction' })], {
 			'Upload a list': [[{ ...upload, purpose: 'correction' }]],
@@ -577,8 +599,12 @@ describe('the page of a list', () => {
 			[1000, [], undefined],
 			// The list has 1000 before rounding.
 			[1000.005, [], undefined],
-			[2500, [], / these people alone, with the purpose correction 2\./],
-			[2500, later.slice(0, 1), /with the purpose correction 3\./],
+			[
+				2500,
+				[],
+				/Person 1 \(E-1\), 2,500\.00 ETB paid, 1,000\.00 ETB in this list.*the purpose correction 2\./,
+			],
+			[2500, later.slice(0, 1), /the purpose correction 3\./],
 			[2500, later, /with the workflow Pay a user\./],
 		] as const) {
 			const payments = [
@@ -594,6 +620,7 @@ describe('the page of a list', () => {
 			const isOther = /with another amount, .*Person 1 /.test(page);
 			expect(isOther).toBe(advice !== undefined);
 			if (advice) expect(page).toMatch(advice);
+			expect(page).not.toContain('Paid less');
 		}
 	});
 

@@ -521,7 +521,7 @@ test('the next month says who is new, gone, risen, renamed, and leaves out who w
 		page,
 		/Will be paid, look at these: 4 people.*rises M-2 .*1,?002.*married name M-3 .*other name.*other phone M-4 .*0911000004/,
 	);
-	const gone = 'Set up or paid last time, not in this list and not paid by now: \\d+ people';
+	const gone = 'Set up or paid last time, not in this list and not paid for \\S+: \\d+ people';
 	assert.match(page, new RegExp(`${gone} .*gone M-1 `));
 	assert.match(
 		await payroll.approve(address),
