@@ -1,7 +1,8 @@
 /** The interface of an operation, and the plain kind of operation: one call of an endpoint for each item. */
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { loadAccount, type Account } from '../shared/account';
-import { errorItem, triesOf } from '../shared/n8n';
+import { errorItem } from '../shared/n8n';
+import { runMemoryOf } from '../shared/runMemory';
 import { callService, type ServiceResult } from '../shared/service/call';
 import { invalidValueFailure, invalidValueNodeError } from '../shared/nodeErrors';
 import { serviceNodeError, type ServiceFailure } from '../shared/service/failure';
@@ -61,7 +62,7 @@ export function callForEachItem(requestFor: ItemRequest): Operation['execute'] {
 			}
 		});
 		const stop = context.getExecutionCancelSignal();
-		const { results: keptResults } = triesOf<ServiceResult>(context);
+		const { results: keptResults } = runMemoryOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
 		for (const [itemIndex, { request, failure }] of prepared.entries()) {
 			if (stop?.aborted === true) break;

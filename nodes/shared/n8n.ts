@@ -106,43 +106,6 @@ export const rawAnswer = (response: unknown): RawAnswer => ({
 	body: property(response, 'body'),
 });
 
-/** n8n does not store symbols. `Symbol.for` gives the same one even after n8n has loaded the package again. */
-const triesSymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
-
-/** The memory that all tries of a run share. A try is one call of `execute`, a run is all tries together. */
-export interface Tries<Ended> {
-	/** The results that must not be repeated, by item index. */
-	results: Map<number, Ended>;
-	/** The error of an earlier try, after which no try may do anything. */
-	failure?: { message: string; remedy: string };
-}
-
-/**
- * The results of earlier tries of this run. n8n's "Retry On Fail" calls `execute` again with the same execute
- * data and the same item objects. Only both together identify the run, because the calls of an AI tool share
- * their execute data. If n8n copies them, a later try reports a payment of an earlier one as paid before,
- * without its transaction.
- * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
- */
-export function triesOf<Ended>(context: IExecuteFunctions): Tries<Ended> {
-	const items = context.getInputData();
-	const runs = runsOf<Ended>(context.getExecuteData());
-	const key: object = items[0]?.json ?? items;
-	const tries = runs.get(key) ?? { results: new Map<number, Ended>() };
-	runs.set(key, tries);
-	return tries;
-}
-
-type Runs<Ended> = WeakMap<object, Tries<Ended>>;
-
-function runsOf<Ended>(executeData: object): Runs<Ended> {
-	const { [triesSymbol]: known }: { [triesSymbol]?: Runs<Ended> } = executeData;
-	if (known !== undefined) return known;
-	const value: Runs<Ended> = new WeakMap();
-	Object.defineProperty(executeData, triesSymbol, { value });
-	return value;
-}
-
 /**
  * A parameter as n8n saved it, with its expression. If n8n gives the evaluated value instead, an expression
  * is evaluated once for all items.

@@ -209,7 +209,7 @@ export const mutations: Mutation[] = [
 			'isTyped && isStartedInEditor(context)',
 			'true',
 		],
-		'Settling: Retry On Fail settles again': ['if (tries.failure !== undefined)', 'if (false)'],
+		'Settling: Retry On Fail settles again': ['if (memory.failure !== undefined)', 'if (false)'],
 	}),
 	...inFile(`${paying}/options.ts`, {
 		'Settling: Retry execution settles': ['!isRetryExecution(context)', 'true'],
@@ -304,7 +304,7 @@ export const mutations: Mutation[] = [
 			'const signal = stop ?? new AbortController().signal;',
 		],
 	}),
-	...inFile(`${shared}/n8n.ts`, {
+	...inFile(`${shared}/runMemory.ts`, {
 		'Retry On Fail forgets what an earlier try sent': [
 			'if (known !== undefined) return known;',
 			'if (known !== undefined) return new WeakMap();',

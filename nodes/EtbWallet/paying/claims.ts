@@ -25,11 +25,12 @@ interface ClaimCheck {
 }
 
 /**
- * A used claim. Only the run with these `tries` may use it again. The key of `allowedMs` is the text of
+ * A used claim. Only its run may use it again, in a later try. The key of `allowedMs` is the text of
  * Not After.
  */
 interface UsedClaim {
-	tries: object;
+	/** The memory of the run, which no other run has. */
+	memory: object;
 	allowedMs: Map<string, () => number>;
 }
 
@@ -43,13 +44,13 @@ const maxUsedClaims = 10_000;
 /**
  * Uses up a claim of this execution, even if its item cannot be paid. If a payment is reported as not paid,
  * the gate hands it out again under a new claim, so the old claim must never pay.
- * @param tries the object that all tries of a run share
+ * @param memory the memory of the run, which no other run has
  */
 export function useClaim(
 	context: IExecuteFunctions,
 	read: ParameterReader,
 	itemIndex: number,
-	tries: object,
+	memory: object,
 ): ClaimCheck {
 	try {
 		const own = `${context.getWorkflow().id}/${context.getExecutionId()}`;
@@ -57,11 +58,11 @@ export function useClaim(
 		const execution = readText('Claimed by Execution', text, remedyFor('execution'));
 		if (execution !== own) return { objection: claimedByOther(execution) };
 		const claim = readClaim(read('claim', itemIndex));
-		const used = usedClaims.get(claim) ?? { tries, allowedMs: new Map<string, () => number>() };
+		const used = usedClaims.get(claim) ?? { memory, allowedMs: new Map<string, () => number>() };
 		usedClaims.set(claim, used);
 		const [oldest] = usedClaims.keys();
 		if (usedClaims.size > maxUsedClaims && oldest !== undefined) usedClaims.delete(oldest);
-		if (used.tries !== tries) return { objection: claimUsedBefore };
+		if (used.memory !== memory) return { objection: claimUsedBefore };
 		return { allowedMs: readNotAfter(read('notAfter', itemIndex), used) };
 	} catch (error) {
 		return { invalidField: asInvalidValue(error) };

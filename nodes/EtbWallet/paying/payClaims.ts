@@ -1,7 +1,8 @@
 /** Disbursement → Pay Claims: uses each claim of the pay gate once. The gate keeps the record. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
-import { isStopped, triesOf } from '../../shared/n8n';
+import { isStopped } from '../../shared/n8n';
+import { runMemoryOf } from '../../shared/runMemory';
 import type { Operation } from '../operation';
 import { useClaim } from './claims';
 import { readClaimOptions } from './options';
@@ -14,10 +15,10 @@ import { resultOfState } from './stateResults';
 
 /** Uses up all claims before anything else, and pays what they allow. It throws what `createDisbursement` throws. */
 export const payClaims: Operation['execute'] = async (context, read) => {
-	const tries = triesOf(context);
+	const memory = runMemoryOf(context);
 	const claims = context
 		.getInputData()
-		.map((_, itemIndex) => useClaim(context, read, itemIndex, tries));
+		.map((_, itemIndex) => useClaim(context, read, itemIndex, memory));
 	/** The first item of each reference, by its key. */
 	const itemByKey = new Map<string, number>();
 	const readEntry = (entry: Entry): void => {

@@ -6,7 +6,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
-import { isStopped, triesOf } from '../../shared/n8n';
+import { isStopped } from '../../shared/n8n';
+import { runMemoryOf } from '../../shared/runMemory';
 import { isBlockedByField, isBlockedByRecord } from '../codes';
 import { defaultOptions, type RunOptions } from './options';
 import { isFailed, outcomeOfEntry } from './entry';
@@ -52,7 +53,7 @@ export async function loadAccountAndOptions(
  * `setResult` adds to them.
  */
 const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
-	triesOf<EndedEntry>(context).results;
+	runMemoryOf<EndedEntry>(context).results;
 
 /**
  * Reads and checks the payments of all items. An item that cannot be used gets the result `invalid`.

@@ -9,8 +9,8 @@ import {
 	isStartedInEditor,
 	operationError,
 	savedParameter,
-	triesOf,
 } from '../../shared/n8n';
+import { runMemoryOf } from '../../shared/runMemory';
 import { messageOf, property } from '../../shared/unknownValues';
 import { outcomeOf, type Code } from '../codes';
 import type { RunOptions } from './options';
@@ -85,8 +85,8 @@ export async function settle(
 ): Promise<INodeExecutionData[]> {
 	// If the first try of Retry On Fail failed at the database, a later one repeats its error and settles
 	// nothing, because it could free a payment that was sent since.
-	const tries = triesOf(context);
-	if (tries.failure !== undefined) return reportNotSettled(context, tries.failure);
+	const memory = runMemoryOf(context);
+	if (memory.failure !== undefined) return reportNotSettled(context, memory.failure);
 	let wasPaid: NamedStatement[];
 	let wasNotPaid: NamedStatement[];
 	try {
@@ -106,11 +106,11 @@ export async function settle(
 		const record = new PaymentRecord(context, options.timeoutMs);
 		settled = await record.settle(wasPaid, wasNotPaid, isByHand);
 	} catch (error) {
-		tries.failure = {
+		memory.failure = {
 			message: 'It is not certain that this was recorded in the database of n8n',
 			remedy: `Nothing was sent. Look with a dry run what this node knows now, and settle again what is still unknown. The database said: ${messageOf(error)}`,
 		};
-		return reportNotSettled(context, tries.failure);
+		return reportNotSettled(context, memory.failure);
 	}
 	addHint(
 		context,
