@@ -2,8 +2,7 @@
  * The fields that only this node writes. The same fields of the input are dropped, because workflows and n8n
  * would read them as results of the node. `__proto__` would give the item inherited fields.
  */
-const ownFields: ReadonlySet<string> = new Set([
-	'__proto__',
+const names = [
 	'outcome',
 	'code',
 	'message',
@@ -17,7 +16,10 @@ const ownFields: ReadonlySet<string> = new Set([
 	'txHash',
 	'paidAt',
 	'error',
-]);
+] as const;
+const ownFields: ReadonlySet<string> = new Set(['__proto__', ...names]);
+
+export type OwnField = (typeof names)[number];
 
 /** The fields of an item without those that only this node writes. */
 export const withoutOwnFields = <Value>(fields: Record<string, Value>): Record<string, Value> =>

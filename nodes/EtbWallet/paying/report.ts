@@ -4,7 +4,7 @@ import { formatEtb, sum } from '../../shared/decimal';
 import { groupBy } from '../../shared/groupBy';
 import { truncate } from '../../shared/invalidValue';
 import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
-import { withoutOwnFields } from './ownFields';
+import { withoutOwnFields, type OwnField } from './ownFields';
 import { isBlockedByField, type Outcome } from '../codes';
 import type { RunOptions } from './options';
 import {
@@ -274,31 +274,31 @@ function outputItem(
 ): INodeExecutionData {
 	const { itemIndex, reference, toUserId, amount, result } = entry;
 	const { code, message, remedy, httpCode, answer } = result;
+	const { amountEtb, txHash, paidAt, ...others } = answer ?? {};
 	const requested = amount === undefined ? undefined : Number(amount);
-	const ours: IDataObject = {
+	const isOther = code === 'otherAmount';
+	const ours = definedFields({
 		outcome: outcomeOfEntry(entry),
 		code,
-		...(message !== undefined && { message }),
-		...(remedy !== undefined && { remedy }),
-		...(httpCode !== undefined && { httpCode }),
-		...(mode !== 'pay' && { mode }),
-		...(reference !== undefined && { reference }),
-		...(toUserId !== undefined && { toUserId }),
-		...(requested !== undefined && { amountEtb: requested }),
-	};
+		message,
+		remedy,
+		httpCode,
+		mode: mode === 'pay' ? undefined : mode,
+		reference,
+		toUserId,
+		amountEtb: isOther ? amountEtb : requested,
+		requestedAmountEtb: isOther ? requested : undefined,
+		txHash,
+		paidAt,
+	});
 	// n8n adds the fields of the input item there.
 	if (isFailed(entry) && hasErrorOutput(context)) return errorItem(ours, itemIndex);
-	const { amountEtb, txHash, paidAt, ...others } = answer ?? {};
-	if (code === 'otherAmount') Object.assign(ours, { amountEtb, requestedAmountEtb: requested });
 	const input = context.getInputData()[itemIndex]?.json ?? {};
 	return {
-		json: {
-			...ours,
-			...(txHash !== undefined && { txHash }),
-			...(paidAt !== undefined && { paidAt }),
-			...withoutOwnFields(input),
-			...withoutOwnFields(others),
-		},
+		json: { ...ours, ...withoutOwnFields(input), ...withoutOwnFields(others) },
 		pairedItem: { item: itemIndex },
 	};
 }
+
+const definedFields = (fields: Partial<Record<OwnField, IDataObject[string]>>): IDataObject =>
+	Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
