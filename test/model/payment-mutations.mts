@@ -197,7 +197,7 @@ export const mutations: Mutation[] = [
 			'false',
 		],
 	}),
-	...inFile(`${paying}/recordChange.ts`, {
+	...inFile(`${shared}/record/recordChange.ts`, {
 		'A mark that a question added stays': ['if (!before.has(mark)) this.toRemove.add(mark);', ''],
 	}),
 	...inFile(`${paying}/settle.ts`, {
@@ -222,7 +222,7 @@ export const mutations: Mutation[] = [
 		'Settling: a run that settles also pays': ["if (options.mode === 'settle')", 'if (false)'],
 		'A dry run pays': ["if (options.mode === 'pay')", "if (options.mode !== 'settle')"],
 	}),
-	...inFile(`${paying}/reference.ts`, {
+	...inFile(`${shared}/reference.ts`, {
 		'References that look the same are others': [
 			'keyOf = normalizeText;',
 			'keyOf = (reference: string): string => (false ? normalizeText(reference) : reference);',
@@ -294,8 +294,8 @@ export const mutations: Mutation[] = [
 	}),
 	...inFile(`${paying}/entry.ts`, {
 		'A payment above its maximum is sent': [
-			'if (maxAmount === undefined || amount === undefined || !isAbove(amount, maxAmount)) return;',
-			'if (maxAmount !== "") return;',
+			'if (maxAmount === undefined || amount === undefined || !isAbove(amount, maxAmount))',
+			'if (maxAmount !== "")',
 		],
 	}),
 	...inFile(`${shared}/service/attempt.ts`, {

@@ -51,7 +51,7 @@ function startProcess() {
 				logger: { warn: () => undefined },
 				helpers: helpersOf(database, about, failAtFirst),
 			};
-			const isGiven = await duplicates.shouldHandle(
+			const isGiven = await duplicates.recordArrival(
 				context as IExecuteFunctions,
 				options.item ?? {},
 				key,

@@ -1,6 +1,6 @@
 /** A change of the record of payments. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { RecordChange } from '../../nodes/EtbWallet/paying/recordChange.ts';
+import { RecordChange } from '../../nodes/shared/record/recordChange.ts';
 import { marksOf } from '../../nodes/shared/record/marks.ts';
 import { MemoryDeduplicator, helpersOf } from '../support/engine/deduplicator.mts';
 

@@ -1,6 +1,6 @@
 /** References: which texts are one reference. */
 import fc from 'fast-check';
-import { keyOf, readReference } from '../../nodes/EtbWallet/paying/reference.ts';
+import { keyOf, readReference } from '../../nodes/shared/reference.ts';
 
 test.each([
 	['pay-1', 'pay-1'],

@@ -1,5 +1,6 @@
 /** The history of a person in the known people and payments. */
 import { normalizeText } from '../../shared/normalizeText';
+import { keyOf } from '../../shared/reference';
 import { groupBy } from '../../shared/groupBy';
 import { isPaid, isUnknown, type KnownTables, type RegisteredPayment } from './knownTables';
 import { payrollReference } from './payrollReference';
@@ -65,7 +66,7 @@ export function historyFinder(
 
 	return (key) => {
 		if (key === '') return noHistory;
-		const reference = normalizeText(payrollReference(purpose, period, key));
+		const reference = keyOf(payrollReference(purpose, period, key));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
 		const paid = rows.find(isPaid);
 		const unknownRows = rows.filter((each) => !paid && isUnknown(each));

@@ -1,5 +1,6 @@
 /** The tables that are given besides a list: rows of people and of the register, which an expression gives. */
 import { normalizeText } from '../../shared/normalizeText';
+import { keyOf } from '../../shared/reference';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { isObject, property } from '../../shared/unknownValues';
 import { outcomeByCode, type Outcome } from '../codes';
@@ -59,7 +60,7 @@ export const readPeople = (given: unknown, now: Date): Person[] =>
  */
 export function readRegisteredPayments(given: unknown, listPurpose: string): RegisteredPayment[] {
 	return readTable(given, 'Known Payments', 'Payments', 'reference').map((row) => {
-		const reference = normalizeText(columnValue(row, 'reference'));
+		const reference = keyOf(columnValue(row, 'reference'));
 		const parts = partsOfReference(reference, listPurpose);
 		const purpose = columnValue(row, 'purpose') || (parts ? listPurpose : '');
 		const written = columnValue(row, 'period');
@@ -75,7 +76,7 @@ export function readRegisteredPayments(given: unknown, listPurpose: string): Reg
 			purpose,
 			period,
 			reference,
-			ownReference: normalizeText(payrollReference(purpose, period, key)),
+			ownReference: keyOf(payrollReference(purpose, period, key)),
 			outcome: normalizeText(columnValue(row, 'outcome')),
 			paidAt: columnValue(row, 'paidAt') || columnValue(row, 'createdAt'),
 			txHash: columnValue(row, 'txHash'),

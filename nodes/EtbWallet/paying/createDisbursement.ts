@@ -7,7 +7,7 @@ import { callService } from '../../shared/service/call';
 import { balanceRequest } from '../../shared/service/request';
 import type { Operation } from '../operation';
 import { readOptions, type RunOptions } from './options';
-import { isFailed, isPayment, readPayment, sameReferenceCheck } from './entry';
+import { isFailed, isPayment, fillInPayment, sameReferenceCheck } from './entry';
 import type { Entry, Payment, Result } from './entry';
 import { PaymentRecord } from './paymentRecord';
 import { loadAccountAndOptions, entriesOf, runOf, assertUsable, type Run } from './run';
@@ -28,7 +28,7 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const settings = await loadAccountAndOptions(context, () => readOptions(context, read));
 	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
-	const readEntry = (entry: Entry): void => readPayment(read, entry, options.maxAmount);
+	const readEntry = (entry: Entry): void => fillInPayment(read, entry, options.maxAmount);
 	const entries = entriesOf(context, readEntry, sameReferenceCheck());
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {

@@ -9,7 +9,7 @@ import { readText } from '../../shared/fields';
 import { show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from '../codes';
-import { keyOf, readReference } from './reference';
+import { keyOf, readReference } from '../../shared/reference';
 
 /** The end of an entry. */
 export interface Result {
@@ -66,18 +66,18 @@ export const isFailed = (entry: Entry): entry is EndedEntry =>
  * Reads a payment. The entry gets each value as soon as it is read.
  * @throws {InvalidValueError}
  */
-export function readPayment(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
+export function fillInPayment(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
 	entry.reference = readReference('Reference', read('reference', entry.itemIndex));
 	entry.key = keyOf(entry.reference);
-	readSentFields(read, entry);
-	endIfAboveMaximum(entry, maxAmount);
+	fillInSentFields(read, entry);
+	entry.result ??= resultIfAboveMaximum(entry, maxAmount);
 }
 
 /**
  * Reads the fields that are sent.
  * @throws {InvalidValueError}
  */
-export function readSentFields(read: ParameterReader, entry: Entry): void {
+export function fillInSentFields(read: ParameterReader, entry: Entry): void {
 	entry.toUserId = readText(
 		'To User ID',
 		read('toUserId', entry.itemIndex),
@@ -86,11 +86,11 @@ export function readSentFields(read: ParameterReader, entry: Entry): void {
 	entry.amount = readAmount('Amount (ETB)', read('amountEtb', entry.itemIndex));
 }
 
-/** Ends an entry whose amount is above the maximum. */
-function endIfAboveMaximum(entry: Entry, maxAmount?: Decimal): void {
-	const { amount } = entry;
-	if (maxAmount === undefined || amount === undefined || !isAbove(amount, maxAmount)) return;
-	entry.result ??= {
+/** The result of an entry whose amount is above the maximum. */
+function resultIfAboveMaximum({ amount }: Entry, maxAmount?: Decimal): Result | undefined {
+	if (maxAmount === undefined || amount === undefined || !isAbove(amount, maxAmount))
+		return undefined;
+	return {
 		code: 'aboveMaximum',
 		message: `Amount (ETB) is ${amount}, which is above the Maximum per Payment of ${maxAmount}`,
 		remedy: 'Check the amount, or raise the maximum under Options.',

@@ -6,8 +6,8 @@ import { runMemoryOf } from '../../shared/runMemory';
 import type { Operation } from '../operation';
 import { useClaim } from './claims';
 import { readClaimOptions } from './options';
-import { isPayable, readSentFields, type Entry } from './entry';
-import { keyOf, readReference } from './reference';
+import { isPayable, fillInSentFields, type Entry } from './entry';
+import { keyOf, readReference } from '../../shared/reference';
 import { loadAccountAndOptions, entriesOf, runOf, assertUsable } from './run';
 import { sendConcurrently } from './sending';
 import { reportRun, reportHalt } from './report';
@@ -26,7 +26,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		entry.result = objection;
 		if (invalidField !== undefined) throw invalidField;
 		assertNewKey(context, entry.itemIndex, itemByKey);
-		readSentFields(read, entry);
+		fillInSentFields(read, entry);
 	};
 	const settings = await loadAccountAndOptions(context, () => {
 		assertNoRepeatedItems(context);

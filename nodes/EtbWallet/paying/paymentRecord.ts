@@ -55,7 +55,7 @@ import { abortedAfter, stopwatch, unlessAborted } from '../../shared/time';
 import { marksOf } from '../../shared/record/marks';
 import { withRecordLock } from '../../shared/record/lock';
 import { outcomeOfEntry, type Payment } from './entry';
-import { RecordChange } from './recordChange';
+import { RecordChange } from '../../shared/record/recordChange';
 
 /** The record knows a reference by its key. */
 interface Keyed {
@@ -180,7 +180,7 @@ export class PaymentRecord {
 	}
 
 	/** The state of each payment. The question leaves no mark, unless it is interrupted. */
-	async states(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
+	async askStates(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
 		return await this.change(async (change) => await askPaymentStates(change, payments, slotNow()));
 	}
 
@@ -235,7 +235,7 @@ export class PaymentRecord {
 		isByHand: boolean,
 	): Promise<ReadonlyMap<Each, Settled>> {
 		return await this.change(async (change) => {
-			const states = await askStates(change, [...wasPaid, ...wasNotPaid], slotNow());
+			const states = await askReferenceStates(change, [...wasPaid, ...wasNotPaid], slotNow());
 			const settled = new Map<Each, Settled>(states);
 			const withState = (these: Each[], state: ReferenceState): Each[] =>
 				these.filter((each) => states.get(each) === state);
@@ -325,7 +325,7 @@ export class PaymentRecord {
  * The states of references, regardless of their payees.
  * @param alsoAsk gives a mark that is asked for together with the others, for references that are paid
  */
-async function askStates<Each extends Keyed>(
+async function askReferenceStates<Each extends Keyed>(
 	change: RecordChange,
 	references: Each[],
 	slot: number,
@@ -377,10 +377,10 @@ async function askPaymentStates(
 	slot: number,
 ): Promise<Map<Payment, PaymentState>> {
 	const states = new Map<Payment, PaymentState>(
-		await askStates(change, payments, slot, paidToMark),
+		await askReferenceStates(change, payments, slot, paidToMark),
 	);
 	const paid = payments.filter((payment) => states.get(payment) === 'paid');
-	// This makes no call, because `askStates` has asked for them already.
+	// This makes no call, because `askReferenceStates` has asked for them already.
 	const payees = await change.ask(paid.map(paidToMark));
 	const toOthers = paid.filter((payment) => !payees.has(paidToMark(payment)));
 	const anybody = await change.ask(toOthers.map(anybodyMark));

@@ -15,7 +15,7 @@ import { messageOf, property } from '../../shared/unknownValues';
 import { outcomeOf, type Code } from '../codes';
 import type { RunOptions } from './options';
 import { inFlightMinutes, PaymentRecord, type Statement, type Settled } from './paymentRecord';
-import { keyOf, readReference } from './reference';
+import { keyOf, readReference } from '../../shared/reference';
 
 /** A statement that names its reference as a person wrote it. */
 interface NamedStatement extends Statement {

@@ -22,6 +22,6 @@ export async function askAllStates(
 ): Promise<ReadonlyMap<Payment, PaymentState>> {
 	const states = new Map<Payment, PaymentState>();
 	for (const window of windowsOf(concurrency, payments))
-		for (const [payment, state] of await record.states(window)) states.set(payment, state);
+		for (const [payment, state] of await record.askStates(window)) states.set(payment, state);
 	return states;
 }

@@ -1,5 +1,5 @@
 /** A change of n8n's record. A question for a mark also writes it. */
-import type { Marks } from '../../shared/record/marks';
+import type { Marks } from './marks';
 
 /** One change, made under the lock. Marks that it wrote only to ask are removed at its end, in one call. */
 export class RecordChange {

@@ -1,7 +1,7 @@
 /** The rule for a reference, and its key. */
-import { readText } from '../../shared/fields';
-import { fieldError } from '../../shared/invalidValue';
-import { normalizeText } from '../../shared/normalizeText';
+import { readText } from './fields';
+import { fieldError } from './invalidValue';
+import { normalizeText } from './normalizeText';
 
 /** The longest reference, in characters (code points), as a database counts them. */
 const maxReferenceLength = 200;
