@@ -180,6 +180,7 @@ describe('was not paid', () => {
 		{ wasNotPaid: "={{ [{ reference: 'pay-open', takesBack: true }] }}" },
 		{ wasPaid: "={{ ['pay-open', { reference: 'PAY-open', takesBack: true }] }}" },
 		{ wasPaid: "={{ [{ reference: 'pay-open', takesBack: true }, 'pay-open'] }}" },
+		{ wasPaid: "={{ [{ reference: 'pay-open', sentAt: '10:00' }] }}" },
 	])('is not taken back by a statement with two meanings: %j', async (named) => {
 		await leaveUnknown(itemsFor('open'), ['open']);
 		const { error } = await settle(named);

@@ -180,7 +180,7 @@ function readStatement(
 	line: unknown,
 ): NamedStatement {
 	const [sentAt, takesBack] = [property(line, 'sentAt'), property(line, 'takesBack') === true];
-	const isOfSending = typeof sentAt === 'string' && !isAbsent(sentAt);
+	const isOfSending = name === 'wasNotPaid' && typeof sentAt === 'string' && !isAbsent(sentAt);
 	const named = isOfSending || takesBack ? property(line, 'reference') : line;
 	const reference = readReference(field, named);
 	// As a statement *was not paid* it would free the payment, and the next run would send it.
