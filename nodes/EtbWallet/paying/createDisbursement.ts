@@ -28,20 +28,19 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const settings = await loadAccountAndOptions(context, () => readOptions(context, read));
 	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
-	const readEntry = (entry: Entry): void => fillInPayment(read, entry, options.maxAmount);
-	const entries = entriesOf(context, readEntry, sameReferenceCheck());
+	const fillIn = (entry: Entry) => fillInPayment(read, entry, options.maxAmount);
+	const entries = entriesOf(context, fillIn, sameReferenceCheck());
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {
-		if (context.continueOnFail())
-			await applyRecordedResults(record, entries.filter(isPending), options).catch(
-				(error: unknown) => {
-					addHint(
-						context,
-						`The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`,
-					);
-				},
+		const pending = context.continueOnFail() ? entries.filter(isPending) : [];
+		const recorded = await loadRecordedResults(record, pending, options).catch((error: unknown) => {
+			addHint(
+				context,
+				`The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`,
 			);
-		return reportHalt(context, options, halt, entries);
+			return undefined;
+		});
+		return reportHalt(context, options, halt, entries, recorded);
 	};
 	if (settings.halt !== undefined) return await haltRun(settings.halt);
 	assertUsable(context, options, entries);
@@ -140,17 +139,19 @@ async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): P
 }
 
 /**
- * Gives each payment of a halted run that was sent earlier the result that the record has. Otherwise a register
+ * The results of the payments of a halted run that were sent earlier, as the record has them. Without them a register
  * would get `notPaid` for people who were paid.
  * @throws {Error} when n8n's database fails
  */
-async function applyRecordedResults(
+async function loadRecordedResults(
 	record: PaymentRecord,
 	pending: Payment[],
 	options: RunOptions,
-): Promise<void> {
-	for (const [payment, state] of await askAllStates(record, pending, options))
-		if (state !== 'unused') payment.result = resultOfState(payment, state);
+): Promise<ReadonlyMap<Entry, Result>> {
+	if (pending.length === 0) return new Map();
+	const states = [...(await askAllStates(record, pending, options))];
+	const used = states.filter(([, state]) => state !== 'unused');
+	return new Map(used.map(([payment, state]) => [payment, resultOfState(payment, state)]));
 }
 
 /** Warns if the record is empty, because then it knows no earlier payments. */

@@ -32,7 +32,8 @@ export interface Entry {
 	toUserId?: string;
 	/** In ETB. */
 	amount?: Decimal;
-	result?: Result;
+	/** Only `run.ts` writes it. */
+	readonly result?: Result;
 }
 
 /** An entry whose payee and amount are known. */
@@ -64,13 +65,18 @@ export const isFailed = (entry: Entry): entry is EndedEntry =>
 
 /**
  * Reads a payment. The entry gets each value as soon as it is read.
+ * @returns its result if its amount is above the maximum
  * @throws {InvalidValueError}
  */
-export function fillInPayment(read: ParameterReader, entry: Entry, maxAmount?: Decimal): void {
+export function fillInPayment(
+	read: ParameterReader,
+	entry: Entry,
+	maxAmount?: Decimal,
+): Result | undefined {
 	entry.reference = readReference('Reference', read('reference', entry.itemIndex));
 	entry.key = keyOf(entry.reference);
 	fillInSentFields(read, entry);
-	entry.result ??= resultIfAboveMaximum(entry, maxAmount);
+	return resultIfAboveMaximum(entry, maxAmount);
 }
 
 /**

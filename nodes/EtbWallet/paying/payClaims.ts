@@ -6,7 +6,7 @@ import { runMemoryOf } from '../../shared/runMemory';
 import type { Operation } from '../operation';
 import { useClaim } from './claims';
 import { readClaimOptions } from './options';
-import { isPayable, fillInSentFields, type Entry } from './entry';
+import { isPayable, fillInSentFields, type Entry, type Result } from './entry';
 import { keyOf, readReference } from '../../shared/reference';
 import { loadAccountAndOptions, entriesOf, runOf, assertUsable } from './run';
 import { sendConcurrently } from './sending';
@@ -21,28 +21,28 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		.map((_, itemIndex) => useClaim(context, read, itemIndex, memory));
 	/** The first item of each reference, by its key. */
 	const itemByKey = new Map<string, number>();
-	const readEntry = (entry: Entry): void => {
-		const { objection, invalidField } = claims[entry.itemIndex] ?? {};
-		entry.result = objection;
+	const fillIn = (entry: Entry): undefined => {
+		const { invalidField } = claims[entry.itemIndex] ?? {};
 		if (invalidField !== undefined) throw invalidField;
 		assertNewKey(context, entry.itemIndex, itemByKey);
 		fillInSentFields(read, entry);
 	};
+	const objectionTo = ({ itemIndex }: Entry): Result | undefined => claims[itemIndex]?.objection;
 	const settings = await loadAccountAndOptions(context, () => {
 		assertNoRepeatedItems(context);
 		return readClaimOptions(context);
 	});
 	const { options } = settings;
-	const entries = entriesOf(context, readEntry);
+	const entries = entriesOf(context, fillIn, objectionTo);
 	if (settings.halt !== undefined) return reportHalt(context, options, settings.halt, entries);
 	assertUsable(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
+	const run = runOf(context, settings, () => stepsAtGate);
 	if (options.mode === 'dryRun') {
 		// A claim from pinned data is *ready* too: the gate counts that as not paid, and hands the payment out
 		// again.
-		for (const entry of pending) entry.result = resultOfState(entry, 'unused');
+		for (const entry of pending) run.setResult(entry, resultOfState(entry, 'unused'));
 	} else if (!isStopped(context)) {
-		const run = runOf(context, settings, () => stepsAtGate);
 		const allowedMs = ({ itemIndex }: Entry): number => claims[itemIndex]?.allowedMs?.() ?? 0;
 		await sendConcurrently(run, pending, allowedMs);
 	}

@@ -245,6 +245,7 @@ export function reportRun(
  * Reports a halted run, such as one with a wrong credential, option or limit, with the payments of earlier
  * tries.
  * @param entries those without a result get `halt`; if a setting is wrong, so do those with a wrong field
+ * @param recorded the results of payments that the record knows
  * @throws {NodeOperationError} unless the node continues on fail
  */
 export function reportHalt(
@@ -252,18 +253,19 @@ export function reportHalt(
 	options: RunOptions,
 	halt: Result,
 	entries: Entry[],
+	recorded: ReadonlyMap<Entry, Result> = new Map(),
 ): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw runError(context, options, halt, entries);
 	// An item may have a result of its own, so the reason is shown beside the output.
 	addHint(context, halt.message ?? '');
-	for (const entry of entries) {
+	const halted = entries.map((entry) => {
+		const result = recorded.get(entry) ?? entry.result ?? halt;
 		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
 		// be Settle Unknown.
-		const { result } = entry;
-		if (result === undefined || (halt.code === 'settings' && isBlockedByField(result.code)))
-			entry.result = halt;
-	}
-	return reportRun(context, options, entries);
+		const isReplaced = halt.code === 'settings' && isBlockedByField(result.code);
+		return { ...entry, result: isReplaced ? halt : result };
+	});
+	return reportRun(context, options, halted);
 }
 
 /** The output item of an entry. The editor's table shows its fields in this order. */

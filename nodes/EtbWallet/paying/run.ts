@@ -57,16 +57,14 @@ const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
 
 /**
  * Reads and checks the payments of all items. An item that cannot be used gets the result `invalid`.
- * @param fillIn reads the fields of an entry, and throws a field error. If it sets a result of the entry, that
- * one stays, and the entry is not sent
+ * @param fillIn reads the fields of an entry, and throws a field error. An entry for which it gives a result is not sent
  * @param objectionTo gives the objection to an entry, if there is one. It is called in order: for the entries
- * kept from earlier tries, then for every other one, even one that cannot be read. Pay Claims has no such
- * function, because it finds a repeated reference while it reads
+ * kept from earlier tries, then for every other one, even one that cannot be read
  */
 export function entriesOf(
 	context: IExecuteFunctions,
-	fillIn: (entry: Entry) => void,
-	objectionTo: (entry: Entry) => Result | undefined = () => undefined,
+	fillIn: (entry: Entry) => Result | undefined,
+	objectionTo: (entry: Entry) => Result | undefined,
 ): Entry[] {
 	const kept = keptEntries(context);
 	for (const entry of kept.values()) objectionTo(entry);
@@ -74,17 +72,16 @@ export function entriesOf(
 		const earlier = kept.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
 		const entry: Entry = { itemIndex };
+		let filledIn: Result | undefined;
 		let fieldResult: Result | undefined;
 		try {
-			fillIn(entry);
+			filledIn = fillIn(entry);
 		} catch (error) {
 			fieldResult = resultOfError('invalid', error);
 		}
-		// An entry whose amount cannot be read may still have the reference of another entry.
+		// An entry whose amount cannot be read may still have the reference of another entry, or a used claim.
 		const objection = objectionTo(entry);
-		// The result that `fillIn` set stays, because the payment of a used claim may have been sent before.
-		entry.result ??= objection ?? fieldResult;
-		return entry;
+		return { ...entry, result: filledIn ?? objection ?? fieldResult };
 	});
 }
 
@@ -119,7 +116,7 @@ export function runOf(
 		options,
 		remedyOfUnknown,
 		setResult(payment, result) {
-			payment.result = result;
+			Object.assign(payment, { result });
 			// A payment that is not sent because of the record does not stop the payments of other people.
 			if (isFailed(payment) && !isBlockedByRecord(result.code)) hasFailure = true;
 			// A later try may send only those payments again that were not paid.
