@@ -22,6 +22,10 @@ export const mutations: Mutation[] = [
 			'change.keep([sentMark(payment)]);',
 		],
 		'A refusal frees nothing': ['change.remove(free.flatMap(marksOfUse));', ''],
+		'The wait for the lock counts as age of a reservation': [
+			'return await this.change(async (change) => {\n			const ageMs = stopwatch();',
+			'const ageMs = stopwatch();\n		return await this.change(async (change) => {',
+		],
 		'A refusal leaves the doubt': [
 			'change.remove(free.flatMap(marksOfUse));',
 			'change.remove(free.map(sentMark));',
