@@ -307,18 +307,26 @@ test('what was paid before a change of the record that failed is recorded by the
 
 describe('a database that fails to forget payments that were refused', () => {
 	test.each([
-		['at the end of the run', 10, 2],
-		['between two windows', 1, 1],
-	])('%s: it is told for each', async (_when, concurrency, count) => {
+		['at the end of the run', 10, 2, false],
+		['between two windows', 1, 1, false],
+		['between two windows, as the run is stopped', 1, 1, true],
+	])('%s: it is told for each', async (_when, concurrency, count, isStopped) => {
 		failFor(['u0', 'u1'], rejection, 2);
+		let stop = (): void => undefined;
 		const remove = deduplicator.removeProcessed;
 		const broken = jest
 			.spyOn(deduplicator, 'removeProcessed')
 			.mockImplementation(async (items, ...more) => {
-				if (items.some((item) => String(item).startsWith('sent:'))) throw new Error('gone');
-				await remove(items, ...more);
+				if (!items.some((item) => String(item).startsWith('sent:')))
+					return await remove(items, ...more);
+				if (isStopped) stop();
+				throw new Error('gone');
 			});
-		const { hints } = await pay(people(2), { options: { concurrency } }, { onError });
+		const { hints } = await pay(
+			people(2),
+			{ options: { concurrency } },
+			{ onError, started: (engine) => (stop = () => engine.cancel()) },
+		);
 		broken.mockRestore();
 		expect(hints.join()).toContain(`How ${count} payments ended may not be recorded`);
 	});

@@ -181,6 +181,10 @@ describe('was not paid', () => {
 		{ wasPaid: "={{ ['pay-open', { reference: 'PAY-open', takesBack: true }] }}" },
 		{ wasPaid: "={{ [{ reference: 'pay-open', takesBack: true }, 'pay-open'] }}" },
 		{ wasPaid: "={{ [{ reference: 'pay-open', sentAt: '10:00' }] }}" },
+		{
+			wasNotPaid:
+				"={{ [10, 11].map((sentAt) => ({ reference: 'pay-open', sentAt: `${sentAt}:00` })) }}",
+		},
 	])('is not taken back by a statement with two meanings: %j', async (named) => {
 		await leaveUnknown(itemsFor('open'), ['open']);
 		const { error } = await settle(named);

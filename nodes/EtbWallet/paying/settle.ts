@@ -159,9 +159,10 @@ function readReferences(
 	const byKey = new Map<string, NamedStatement>();
 	for (const statement of lines.map((line) => readStatement(name, field, line))) {
 		const other = byKey.get(statement.key);
-		if (other !== undefined && other.takesBack !== statement.takesBack)
+		const { takesBack, sentAt } = other ?? statement;
+		if (takesBack !== statement.takesBack || sentAt !== statement.sentAt)
 			throw new InvalidValueError(
-				`${field} says of ${show(statement.reference)} that it was paid, and that an answer is taken back`,
+				`${field} has two statements about ${show(statement.reference)}`,
 				'Name it once.',
 			);
 		byKey.set(statement.key, statement);
