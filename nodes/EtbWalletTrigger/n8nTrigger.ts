@@ -1,4 +1,5 @@
 /** The behaviour of n8n that the trigger relies on, described as in `nodes/shared/n8n.ts`. */
+import { operationError } from '../shared/nodeErrors';
 import {
 	fromParameter,
 	webhookDescriptionFields,
@@ -11,7 +12,6 @@ import {
 	type WebhookResponseMode,
 } from 'n8n-workflow';
 import { stopwatch, unlessAborted } from '../shared/time';
-import { operationError } from '../shared/n8n';
 import { isObject, property } from '../shared/unknownValues';
 
 /**

@@ -6,7 +6,7 @@ import { messageOf } from '../shared/unknownValues';
 import { beginHandling } from './duplicates';
 import { eventIn, eventKey, isWanted, type PartnerEvent } from './event';
 import { readSettings } from './settings';
-import { hasSignature, isSigned } from './signedRequest';
+import { hasSignature, isSigned } from './signature';
 
 /** An answer that starts no execution. It does not say why a signature was refused. */
 interface DirectAnswer {

@@ -2,17 +2,15 @@
  * The behaviour of n8n that this package relies on beyond n8n's documented types. Comments describe each
  * behaviour, the consequence if n8n changes it, and, if there is one, the test that notices. Each version of n8n
  * that was tried (docs/compatibility.md) behaves so, unless a version is named.
- * `nodes/EtbWalletTrigger/n8nTrigger.ts` describes it for the trigger, and `record/marks.ts` for n8n's
- * deduplication, which holds our record.
+ * `nodes/EtbWalletTrigger/n8nTrigger.ts` describes it for the trigger, `record/marks.ts` for n8n's deduplication,
+ * which holds our record, `runMemory.ts` for *Retry On Fail*, and `nodeErrors.ts` for errors.
  */
 import {
 	NodeApiError,
-	NodeOperationError,
 	type IDataObject,
 	type IExecuteFunctions,
 	type IHookFunctions,
 	type IHttpRequestOptions,
-	type INode,
 	type INodeExecutionData,
 } from 'n8n-workflow';
 import { credentialType, type Account } from './account';
@@ -200,39 +198,6 @@ export function isItemInExpressions(context: IExecuteFunctions): boolean {
 	} catch {
 		return false;
 	}
-}
-
-/**
- * Makes an n8n error with exactly this message. n8n replaces a message that contains a system error code
- * anywhere, such as "EPERM" in "housePermit", so the message is set again. If n8n stops replacing messages,
- * that is no longer needed.
- * Noticed by: `test/engine/disbursement.test.mts`.
- * @param remedy the advice for the user, which n8n calls the description
- * @param data further data for a workflow that handles the error
- */
-export function operationError(
-	node: INode,
-	message: string,
-	remedy: string,
-	itemIndex?: number,
-	data?: Record<string, unknown>,
-): NodeOperationError {
-	const error = new NodeOperationError(node, message, { description: remedy, itemIndex });
-	error.message = message;
-	if (data !== undefined) error.context.data = data;
-	return error;
-}
-
-/** Makes the n8n error for a failed call, with exactly this message (see `operationError`). */
-export function apiError(
-	node: INode,
-	message: string,
-	{ remedy: description, httpCode }: { remedy: string; httpCode?: string },
-	itemIndex?: number,
-): NodeApiError {
-	const error = new NodeApiError(node, { message }, { message, description, httpCode, itemIndex });
-	error.message = message;
-	return error;
 }
 
 /**

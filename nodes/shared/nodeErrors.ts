@@ -1,7 +1,39 @@
-/** Errors of n8n for values that cannot be used. `service/failure.ts` has those of the service. */
-import type { INode } from 'n8n-workflow';
+/** Errors of n8n. `service/failure.ts` has those of the service. */
+import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import { asInvalidValue } from './invalidValue';
-import { operationError } from './n8n';
+
+/**
+ * Makes an n8n error with exactly this message. n8n replaces a message that contains a system error code
+ * anywhere, such as "EPERM" in "housePermit", so the message is set again. If n8n stops replacing messages,
+ * that is no longer needed.
+ * Noticed by: `test/engine/disbursement.test.mts`.
+ * @param remedy the advice for the user, which n8n calls the description
+ * @param data further data for a workflow that handles the error
+ */
+export function operationError(
+	node: INode,
+	message: string,
+	remedy: string,
+	itemIndex?: number,
+	data?: Record<string, unknown>,
+): NodeOperationError {
+	const error = new NodeOperationError(node, message, { description: remedy, itemIndex });
+	error.message = message;
+	if (data !== undefined) error.context.data = data;
+	return error;
+}
+
+/** Makes the n8n error for a failed call, with exactly this message (see `operationError`). */
+export function apiError(
+	node: INode,
+	message: string,
+	{ remedy: description, httpCode }: { remedy: string; httpCode?: string },
+	itemIndex?: number,
+): NodeApiError {
+	const error = new NodeApiError(node, { message }, { message, description, httpCode, itemIndex });
+	error.message = message;
+	return error;
+}
 
 /** Adds the item to an error that stops the workflow. Items of an error output have `pairedItem` instead. */
 export function withItem(message: string, itemIndex?: number): string {

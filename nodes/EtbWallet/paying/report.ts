@@ -3,7 +3,8 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { formatEtb, sum } from '../../shared/decimal';
 import { groupBy } from '../../shared/groupBy';
 import { truncate } from '../../shared/invalidValue';
-import { addHint, errorItem, hasErrorOutput, isStopped, operationError } from '../../shared/n8n';
+import { addHint, errorItem, hasErrorOutput, isStopped } from '../../shared/n8n';
+import { operationError } from '../../shared/nodeErrors';
 import { withoutOwnFields, type OwnField } from './ownFields';
 import { isBlockedByField, type Outcome } from '../codes';
 import type { RunOptions } from './options';

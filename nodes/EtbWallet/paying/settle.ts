@@ -7,9 +7,9 @@ import {
 	hasErrorOutput,
 	hasExpression,
 	isStartedInEditor,
-	operationError,
 	savedParameter,
 } from '../../shared/n8n';
+import { operationError } from '../../shared/nodeErrors';
 import { runMemoryOf } from '../../shared/runMemory';
 import { messageOf, property } from '../../shared/unknownValues';
 import { outcomeOf, type Code } from '../codes';

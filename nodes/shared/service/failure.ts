@@ -1,8 +1,7 @@
 /** A call that did not succeed, in words for the user. */
 import type { INode } from 'n8n-workflow';
 import type { Account } from '../account';
-import { apiError } from '../n8n';
-import { withItem } from '../nodeErrors';
+import { withItem, apiError } from '../nodeErrors';
 import type { FailureCode, Judgement } from './judge';
 import { endedBy, type Attempt, type Unanswered } from './attempt';
 import { serviceSaid, reasonIn, shortLine } from './reason';

@@ -72,7 +72,7 @@ function deliver(body: string, signatures: string[]): Promise<Reply> {
 
 type Signatures = (body: string) => string[];
 
-/** Signatures as HTTP can bring them; what a header may hold: `test/unit/signed-request.test.mts`. */
+/** Signatures as HTTP can bring them; what a header may hold: `test/unit/signature.test.mts`. */
 const refused: [what: string, signatures: Signatures][] = [
 	['no signature', () => []],
 	['an empty signature', () => ['']],

@@ -1,7 +1,7 @@
 /** Which webhook requests count as signed by the service. */
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { isSigned } from '../../nodes/EtbWalletTrigger/signedRequest.ts';
+import { isSigned } from '../../nodes/EtbWalletTrigger/signature.ts';
 
 const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
 const secretText = fc
