@@ -33,7 +33,7 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {
 		const pending = context.continueOnFail() ? entries.filter(isPending) : [];
-		const recorded = await loadRecordedResults(record, pending, options).catch((error: unknown) => {
+		const recorded = await askRecordedResults(record, pending, options).catch((error: unknown) => {
 			addHint(
 				context,
 				`The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`,
@@ -143,7 +143,7 @@ async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): P
  * would get `notPaid` for people who were paid.
  * @throws {Error} when n8n's database fails
  */
-async function loadRecordedResults(
+async function askRecordedResults(
 	record: PaymentRecord,
 	pending: Payment[],
 	options: RunOptions,

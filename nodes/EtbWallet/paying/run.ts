@@ -79,7 +79,8 @@ export function entriesOf(
 		} catch (error) {
 			fieldResult = resultOfError('invalid', error);
 		}
-		// An entry whose amount cannot be read may still have the reference of another entry, or a used claim.
+		// An entry whose amount cannot be read may still have the reference of another entry. An objection comes before
+		// the error of a field, because the payment of a used claim may have been sent before.
 		const objection = objectionTo(entry);
 		return { ...entry, result: filledIn ?? objection ?? fieldResult };
 	});
