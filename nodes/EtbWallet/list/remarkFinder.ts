@@ -91,8 +91,9 @@ function changesOf(person: Person, history: History, { payments }: KnownTables):
 /** The person with the values that the list lacks and Known People has. */
 function withKnownFields(person: Person, knownPerson: Person | undefined): Person {
 	if (knownPerson === undefined) return person;
-	const [phone, email] = [person.phone || knownPerson.phone, person.email || knownPerson.email];
-	return { ...person, phone, email };
+	const filled = { ...person };
+	for (const { field } of comparedFields) filled[field] ||= knownPerson[field];
+	return filled;
 }
 
 /** The comparison has a tolerance, because a table may store amounts, which have two decimals, in binary. */
