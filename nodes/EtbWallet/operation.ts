@@ -62,7 +62,7 @@ export function callForEachItem(requestFor: ItemRequest): Operation['execute'] {
 			}
 		});
 		const stop = context.getExecutionCancelSignal();
-		const { results: keptResults } = runMemoryOf<ServiceResult>(context);
+		const { kept: keptResults } = runMemoryOf<ServiceResult>(context);
 		const output: INodeExecutionData[] = [];
 		for (const [itemIndex, { request, failure }] of prepared.entries()) {
 			if (stop?.aborted === true) break;

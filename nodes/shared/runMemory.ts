@@ -2,11 +2,11 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 /** n8n does not store symbols. `Symbol.for` gives the same one even after n8n has loaded the package again. */
-const memorySymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.tries.1');
+const memorySymbol: unique symbol = Symbol.for('n8n-nodes-etb-wallet.runMemory.1');
 
 export interface RunMemory<Ended> {
 	/** The results that must not be repeated, by item index. */
-	results: Map<number, Ended>;
+	kept: Map<number, Ended>;
 	/** The error of an earlier try, after which no try may do anything. */
 	failure?: { message: string; remedy: string };
 }
@@ -22,7 +22,7 @@ export function runMemoryOf<Ended>(context: IExecuteFunctions): RunMemory<Ended>
 	const items = context.getInputData();
 	const memories = memoriesOf<Ended>(context.getExecuteData());
 	const key: object = items[0]?.json ?? items;
-	const memory = memories.get(key) ?? { results: new Map<number, Ended>() };
+	const memory = memories.get(key) ?? { kept: new Map<number, Ended>() };
 	memories.set(key, memory);
 	return memory;
 }

@@ -53,7 +53,7 @@ export async function loadAccountAndOptions(
  * `setResult` adds to them.
  */
 const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
-	runMemoryOf<EndedEntry>(context).results;
+	runMemoryOf<EndedEntry>(context).kept;
 
 /**
  * Reads and checks the payments of all items. An item that cannot be used gets the result `invalid`.
