@@ -152,21 +152,17 @@ export const mutations: Mutation[] = [
 			'change.remove(freed.flatMap(marksOfUse));',
 			'change.remove(freed.map(sentMark));',
 		],
-		'Settling: a reference in flight is settled as not paid': [
-			"withState(wasNotPaid, 'inDoubt')",
-			"[...withState(wasNotPaid, 'inDoubt'), ...withState(wasNotPaid, 'inFlight')]",
-		],
-		'Settling: a reference in flight is settled as paid': [
-			"withState(wasPaid, 'inDoubt')",
-			"[...withState(wasPaid, 'inDoubt'), ...withState(wasPaid, 'inFlight')]",
+		'Settling: a reference in flight is settled': [
+			"if (state === 'paid' || state === 'inFlight') return state;",
+			"if (state === 'paid') return state;",
 		],
 		'Settling: a paid reference is settled as not paid': [
-			"withState(wasNotPaid, 'inDoubt')",
-			"[...withState(wasNotPaid, 'inDoubt'), ...withState(wasNotPaid, 'paid')]",
+			"if (state === 'paid' || state === 'inFlight') return state;",
+			"if (state === 'inFlight' || (state === 'paid' && says !== 'notPaid')) return state;",
 		],
 		'Settling: a reference that was never sent is not recorded as paid': [
-			"withState(wasPaid, 'unused')",
-			'[]',
+			"return state === 'unused' ? 'recordedPaid' : 'settledPaid';",
+			"return state === 'unused' ? state : 'settledPaid';",
 		],
 		'Settling: paid is recorded without anybody': [
 			"[...factMarks('paid', each), anybodyMark(each)]",
@@ -181,23 +177,23 @@ export const mutations: Mutation[] = [
 			'change.keep(freed.map(settledNotPaidMark));',
 		],
 		'Settling: paid, by an expression, replaces that somebody said not paid': [
-			'...paidUnused.map(settledNotPaidMark),',
+			"if (state === 'unused' && wasSaid) return 'contradicted';",
 			'',
 		],
 		'Settling: what takes a statement back settles as paid': [
-			'.filter(({ takesBack }) => !takesBack)',
-			'',
+			"if (says === 'takesBack') return state;",
+			"if (says === 'takesBack' && state === 'unused') return state;",
 		],
 		'Settling: what takes a statement back records a reference that is unused as paid': [
-			'else if (!each.takesBack) settled',
-			'else settled',
+			"if (says === 'takesBack') return state;",
+			"if (says === 'takesBack' && state === 'inDoubt') return state;",
 		],
 		'Settling: a sending that a statement names is freed again and again': [
 			'settledNotPaidMark({ key })\n		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`',
 			'settledNotPaidMark({ key })\n		: `settledNotPaidOf:${JSON.stringify([key, sentAt, Date.now()])}`',
 		],
 		'Settling: an expression frees again and again': [
-			'!isByHand && marksBefore.has(mark)',
+			'!isByHand && before.has(statementMark(each))',
 			'false',
 		],
 	}),

@@ -63,13 +63,12 @@ interface Keyed {
 }
 
 /**
- * A person's statement about a reference: that it was paid, or was not paid. `sentAt`: the time at which the
- * payment was sent that the statement is about, compared as text. `takesBack`: it says only that an earlier *was not
- * paid* is wrong, so it settles nothing.
+ * A person's statement about a reference: that it was paid, that it was not paid, or only that an earlier *not paid* is
+ * wrong. `sentAt`: the time at which the payment was sent that a *not paid* is about, compared as text.
  */
 export interface Statement extends Keyed {
+	says: 'paid' | 'notPaid' | 'takesBack';
 	sentAt?: string;
-	takesBack?: boolean;
 }
 
 /** A fact needs two marks; the second confirms the first. */
@@ -225,37 +224,24 @@ export class PaymentRecord {
 	/**
 	 * Records a person's statements about references, regardless of the payees. When it throws, some of the
 	 * statements may be recorded.
-	 * @param isByHand whether a person typed the statements just now. Otherwise they may be old. Then a second
-	 * *was not paid* of a reference, or of one sending of it, changes nothing. A *was paid* of a reference that was
-	 * settled as not paid and is unused now makes it in doubt, because the two statements differ
+	 * @param statements one for each reference
+	 * @param isByHand whether a person typed the statements just now. Otherwise they may be old (`settledBy`)
 	 */
 	async settle<Each extends Statement>(
-		wasPaid: Each[],
-		wasNotPaid: Each[],
+		statements: Each[],
 		isByHand: boolean,
 	): Promise<ReadonlyMap<Each, Settled>> {
 		return await this.change(async (change) => {
-			const states = await askReferenceStates(change, [...wasPaid, ...wasNotPaid], slotNow());
-			const settled = new Map<Each, Settled>(states);
-			const withState = (these: Each[], state: ReferenceState): Each[] =>
-				these.filter((each) => states.get(each) === state);
-			const paidInDoubt = withState(wasPaid, 'inDoubt').filter(({ takesBack }) => !takesBack);
-			const paidUnused = withState(wasPaid, 'unused');
-			const notPaidInDoubt = withState(wasNotPaid, 'inDoubt');
-			const marksBefore = await change.ask([
-				...paidUnused.map(settledNotPaidMark),
-				...notPaidInDoubt.map(statementMark),
-			]);
-			const wasStatedBefore = (mark: string): boolean => !isByHand && marksBefore.has(mark);
-			for (const each of paidInDoubt) settled.set(each, 'settledPaid');
-			for (const each of paidUnused)
-				if (wasStatedBefore(settledNotPaidMark(each))) settled.set(each, 'contradicted');
-				else if (!each.takesBack) settled.set(each, 'recordedPaid');
-			for (const each of notPaidInDoubt)
-				settled.set(
-					each,
-					wasStatedBefore(statementMark(each)) ? 'statementRepeated' : 'settledNotPaid',
-				);
+			const states = await askReferenceStates(change, statements, slotNow());
+			// To other statements an earlier *not paid* makes no difference.
+			const mayRepeat = statements.filter(
+				(each) => states.get(each) === (each.says === 'notPaid' ? 'inDoubt' : 'unused'),
+			);
+			const before = await change.ask(mayRepeat.map(statementMark));
+			const wasSaid = (each: Each): boolean => !isByHand && before.has(statementMark(each));
+			const settled = new Map(
+				[...states].map(([each, state]) => [each, settledBy(state, each.says, wasSaid(each))]),
+			);
 			const settledAs = (...results: Settled[]): Each[] =>
 				[...settled].filter(([, result]) => results.includes(result)).map(([each]) => each);
 			const paid = settledAs('settledPaid', 'recordedPaid');
@@ -319,6 +305,23 @@ export class PaymentRecord {
 	private async untilDeadline<Value>(work: Promise<Value>): Promise<Value> {
 		return await unlessAborted(this.deadline, work, () => new Error('The execution was stopped'));
 	}
+}
+
+/**
+ * The result of a statement about a reference in this state.
+ * @param wasSaid whether a *not paid* was recorded before, and this statement may be an old one. Then a second *not
+ * paid* of a reference, or of one sending of it, changes nothing. A *paid* of a reference that was settled as not paid and
+ * is unused now makes it in doubt, because the two statements differ
+ */
+function settledBy(state: ReferenceState, says: Statement['says'], wasSaid: boolean): Settled {
+	if (state === 'paid' || state === 'inFlight') return state;
+	if (says === 'notPaid') {
+		if (state === 'unused') return state;
+		return wasSaid ? 'statementRepeated' : 'settledNotPaid';
+	}
+	if (state === 'unused' && wasSaid) return 'contradicted';
+	if (says === 'takesBack') return state;
+	return state === 'unused' ? 'recordedPaid' : 'settledPaid';
 }
 
 /**

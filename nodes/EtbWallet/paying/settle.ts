@@ -104,7 +104,7 @@ export async function settle(
 	let settled: ReadonlyMap<NamedStatement, Settled>;
 	try {
 		const record = new PaymentRecord(context, options.timeoutMs);
-		settled = await record.settle(wasPaid, wasNotPaid, isByHand);
+		settled = await record.settle([...wasPaid, ...wasNotPaid], isByHand);
 	} catch (error) {
 		memory.failure = {
 			message: 'It is not certain that this was recorded in the database of n8n',
@@ -159,8 +159,8 @@ function readReferences(
 	const byKey = new Map<string, NamedStatement>();
 	for (const statement of lines.map((line) => readStatement(name, field, line))) {
 		const other = byKey.get(statement.key);
-		const { takesBack, sentAt } = other ?? statement;
-		if (takesBack !== statement.takesBack || sentAt !== statement.sentAt)
+		const { says, sentAt } = other ?? statement;
+		if (says !== statement.says || sentAt !== statement.sentAt)
 			throw new InvalidValueError(
 				`${field} has two statements about ${show(statement.reference)}`,
 				'Name it once.',
@@ -190,7 +190,8 @@ function readStatement(
 			`Was Not Paid has takesBack for ${show(reference)}`,
 			'Move it to Was Paid: it takes an earlier Was Not Paid back, because the payment may have been made.',
 		);
-	return { reference, key: keyOf(reference), takesBack, ...(isOfSending && { sentAt }) };
+	const says = takesBack ? 'takesBack' : name === 'wasPaid' ? 'paid' : 'notPaid';
+	return { reference, key: keyOf(reference), says, ...(isOfSending && { sentAt }) };
 }
 
 /** @throws {InvalidValueError} when no reference is named, or one is in both fields */
