@@ -24,7 +24,7 @@ const Reference = z.object({ keyOf: z.function().args(z.string()).returns(z.stri
 /** The characters as the built nodes treat them, by the Unicode of this Node.js. */
 export function charactersOfNodes(): Characters {
 	const { keyOf } = Reference.parse(
-		createRequire(import.meta.url)('../../dist/nodes/EtbWallet/paying/reference.js'),
+		createRequire(import.meta.url)('../../dist/nodes/shared/reference.js'),
 	);
 	// (Between two digits also a blank stays.)
 	const forms = new Map(everyCharacter().map((each) => [each, keyOf(`1${each}1`).slice(1, -1)]));

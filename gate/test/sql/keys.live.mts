@@ -8,7 +8,7 @@ import { rows, startGateServer, value } from '../support/server.mts';
 
 const built = z
 	.object({ keyOf: z.function().args(z.string()).returns(z.string()) })
-	.parse(createRequire(import.meta.url)('../../../dist/nodes/EtbWallet/paying/reference.js'));
+	.parse(createRequire(import.meta.url)('../../../dist/nodes/shared/reference.js'));
 
 /** The node's rule. (JavaScript writes a small sigma at the end of a word in another way: the gate does not.) */
 const keyOf = (reference: string): string => built.keyOf(reference).replaceAll('ς', 'σ');
