@@ -152,9 +152,13 @@ export const mutations: Mutation[] = [
 			'change.remove(freed.flatMap(marksOfUse));',
 			'change.remove(freed.map(sentMark));',
 		],
-		'Settling: a reference in flight is settled': [
+		'Settling: a reference in flight is settled as not paid': [
 			"if (state === 'paid' || state === 'inFlight') return state;",
-			"if (state === 'paid') return state;",
+			"if (state === 'paid' || (state === 'inFlight' && says !== 'notPaid')) return state;",
+		],
+		'Settling: a reference in flight is settled as paid': [
+			"if (state === 'paid' || state === 'inFlight') return state;",
+			"if (state === 'paid' || (state === 'inFlight' && says === 'notPaid')) return state;",
 		],
 		'Settling: a paid reference is settled as not paid': [
 			"if (state === 'paid' || state === 'inFlight') return state;",

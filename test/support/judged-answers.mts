@@ -280,6 +280,33 @@ const refusals = [
 	),
 ];
 
+// Words of services that may have paid: of a lost connection, a receipt, an earlier payment, or a notice that failed.
+const unclearWords = [
+	'Payment of 10 ETB to etbw_a sent, but the receipt could not be stored',
+	...['The transfer has completed', 'Paid 10 ETB, could not save receipt', 'unexpected EOF'],
+	...['Please check if the payment was made before trying again', 'INTERNAL_SERVER_ERROR'],
+	...['Could not notify user after payment was sent', 'Transaction receipt not found'],
+	...['Cannot pay again because payment was made earlier', 'Request failed with status code 502'],
+	...['Transaction reference has been used before', 'Reference must be unique', 'NONCE_TOO_LOW'],
+	'Transaction was not confirmed in 60 seconds. It is unknown if it succeeded',
+	...['Transfer held for AML review', 'Payment will be processed within 24 hours', 'write EPIPE'],
+	...['Contact support with transaction ID FT1', 'This payment exists', 'Something went wrong'],
+	...['Invalid response body: Premature close', 'database is locked', 'Transaction not found'],
+	...['This operation was aborted', 'Webhook endpoint not found', 'Reference must not be reused'],
+	...['Account locked: transfer underway', 'Payment must be approved by a second person'],
+	...['The bank accepted the transfer, but it is invalid', 'ክፍያው ተልኳል', '23505'],
+	...['context canceled', 'SERVER_ERROR', 'TimeLimitExceeded'],
+	'Maximum polling attempts exceeded',
+	...['Exceeded maximum wait for block', 'Unexpected token < in JSON at position 0'],
+	...['Missing field in bank answer', 'txHash must be a string', 'Validation: hash is required'],
+	...['replacement fee too low', 'Funds reserved, kyc required', 'Second signature required'],
+	...['Payment postponed: limit exceeded', 'The same payment was requested before, not allowed'],
+	...['Limit of 1 open payment per user exceeded', 'EMFILE: too many open files'],
+	...['Null value violates not-null constraint: invalid', 'Record not found after insert'],
+	...['Access denied for table disbursements', 'Bank declined the credit after debit'],
+	...['Authorization required by a supervisor', 'A previous payment must finish first'],
+];
+
 /** Answers to a payment. */
 export const judgedPayments: Case[] = [
 	...answers('unknown', [400, 404, 422, 429, 302], success),
@@ -304,7 +331,11 @@ export const judgedPayments: Case[] = [
 	...answers('unknown', [500], { success: false }),
 	...successes,
 	...refusals,
-	...inWords('unknown', ...textsIn(unclearTexts).map((text) => `Invalid: ${text}`)),
+	...inWords(
+		'unknown',
+		...unclearWords,
+		...textsIn(unclearTexts).map((text) => `Invalid: ${text}`),
+	),
 	...beside(
 		'done',
 		...valuesOf('error', 'null n/a -'),
@@ -360,4 +391,5 @@ export const judgedPayments: Case[] = [
 		...fieldsOf('tx_ok transactionOk accepted delivered disbursed posted submitted', false),
 	),
 	...answers('notDone', [422], ...textsIn(refusingTexts).map((message) => ({ message }))),
+	...unclearWords.flatMap((error) => answers('unknown', [400], { success: false, error })),
 ];

@@ -233,7 +233,7 @@ export class PaymentRecord {
 	): Promise<ReadonlyMap<Each, Settled>> {
 		return await this.change(async (change) => {
 			const states = await askReferenceStates(change, statements, slotNow());
-			// To other statements an earlier *not paid* makes no difference.
+			// An earlier *not paid* makes no difference to other statements.
 			const mayRepeat = statements.filter(
 				(each) => states.get(each) === (each.says === 'notPaid' ? 'inDoubt' : 'unused'),
 			);

@@ -58,7 +58,7 @@ const failuresAfterPayment = {
 	/** A connection broke off. */
 	network: [
 		'hang up|econn|epipe|\\beof\\b|broken pipe|connection|socket|network error|fetch failed|upstream|gateway|unavailable|abort',
-		'\\bcancell?ed\\b|terminated|disconnected|recv fail|other side|(?:channel|stream|pool|client|session) (?:is )?closed',
+		'\\bcancell?ed|terminated|disconnected|recv fail|other side|(?:channel|stream|pool|client|session) (?:is )?closed',
 		'request failed|err network',
 	],
 	/** A program failed, or could not read an answer. */
