@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { after, afterEach, describe, test } from 'node:test';
 import type { WorkflowFile } from '../../../demo/n8n-api.mts';
 import { code, node } from '../../support/n8n/workflow.mts';
+import { n8nVersion } from '../../support/n8n/version.mts';
 import { refusedBy } from '../../support/n8n/version-differences.mts';
 import { CREDENTIAL_TYPE, credentialFor } from '../../../demo/examples.mts';
 import {
@@ -262,6 +263,9 @@ void test('When the Workflow Finishes: an event whose execution failed or was cu
 	});
 });
 
+/** n8n itself answers a multipart body that it cannot read: 2.30.8 as a failure of its own. */
+const brokenForm = n8nVersion() === '2.30.8' ? /^500$/ : /^4\d\d$/;
+
 /** Bodies of each kind, with the status of the answer if they are signed, and if they are forged. */
 const huge = JSON.stringify({ event: 'x', data: 'x'.repeat(17 * 1024 * 1024) });
 const bodies: Array<[type: string, signed: RegExp, forged: RegExp, body?: string]> = [
@@ -274,8 +278,7 @@ const bodies: Array<[type: string, signed: RegExp, forged: RegExp, body?: string
 	['application/json; charset=utf-16', /^(200|422)$/, /^(401|422)$/],
 	['application/json', /^422$/, /^422$/, '{"event":'],
 	['application/json', /^500$/, /^500$/, huge],
-	// n8n 2.30.8 answers 500.
-	['multipart/form-data; boundary=x', /^(4\d\d|500)$/, /^(4\d\d|500)$/],
+	['multipart/form-data; boundary=x', brokenForm, brokenForm],
 	['text/xml', /^4\d\d$/, /^4\d\d$/],
 	// The trigger closes the connection of a body that it does not read to its end, maybe before its answer arrives.
 	['application/octet-stream', /^(400|undefined)$/, /^(400|undefined)$/, huge],
