@@ -35,19 +35,19 @@ function known(): number {
 	});
 	const payments = Array.from({ length: months * many }, (_, index) => {
 		const period = `2025-${String((index % months) + 1).padStart(2, '0')}`;
-		const [employee, name, askedEtb, phone] = personOf(Math.floor(index / months));
+		const [employee, name, requestedAmountEtb, phone] = personOf(Math.floor(index / months));
 		const person = `E${Math.floor(index / months)}`;
 		return {
 			json: {
 				reference: `salary-${period}-${person}`,
 				period,
 				purpose: 'salary',
-				person,
+				employeeKey: person,
 				employee,
 				name,
 				phone,
-				askedEtb,
-				amountEtb: askedEtb,
+				requestedAmountEtb,
+				amountEtb: requestedAmountEtb,
 				outcome: 'paid',
 				txHash: '0xabc',
 				paidAt: `${period}-25T10:00:00.000Z`,

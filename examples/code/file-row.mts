@@ -17,7 +17,7 @@ export function fileRow(row: PaymentRow): Record<string, unknown> {
 		Name: row.name,
 		Telephone: row.phone,
 		Wallet: row.userId,
-		'Amount (ETB)': row.askedEtb,
+		'Amount (ETB)': row.requestedAmountEtb,
 		'Paid (ETB)': hasOutcome('paid')(row) && amountOf(row),
 		Result: titles[row.outcome ?? ''],
 		'Time in Addis Ababa': !hasOutcome('notPaid')(row) && row.paidAt && minuteOf(row.paidAt),

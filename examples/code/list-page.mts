@@ -49,7 +49,7 @@ type Group = [title: string, rows: PaymentRow[]];
 function rowsToLookAt(run: ListRun): PaymentRow[] {
 	const { ready, register, period, paidForPeriod } = run;
 	const withPaidBefore = (row: PaymentRow): PaymentRow => {
-		const paidForIt = paidForPeriod.filter(({ person }) => person === row.person);
+		const paidForIt = paidForPeriod.filter(({ employeeKey }) => employeeKey === row.employeeKey);
 		const text = `Paid for ${period} before: ${formatSum(paidForIt)} ETB.`;
 		const others = (row.remarks ?? []).filter(({ code }) => code !== 'paidForPeriod');
 		return { ...row, remarks: [...others, { code: 'paidForPeriod', text }] };
@@ -78,31 +78,31 @@ function absentPeople(run: ListRun): PaymentRow[] {
 	const earlier = known.filter((row) => periodOf(row) < period);
 	const last = earlier.map(periodOf).sort().at(-1);
 	const thisTime = known.filter((row) => row.period === period);
-	const persons = new Set([...results, ...thisTime].map(({ person }) => person));
+	const persons = new Set([...results, ...thisTime].map(({ employeeKey }) => employeeKey));
 	const ofFile = itemsOf(() => $('People')).filter(({ payroll }) => payroll === 'file');
 	const expected = [
 		...(purpose === 'salary' ? ofFile : []),
 		...earlier.filter((row) => row.period === last),
-	].filter(({ person }) => person && !persons.has(person));
-	const firstPaid = (person: RegisterRow['person']): string =>
+	].filter(({ employeeKey }) => employeeKey && !persons.has(employeeKey));
+	const firstPaid = (key: RegisterRow['employeeKey']): string =>
 		known
-			.filter((row) => row.person === person)
+			.filter((row) => row.employeeKey === key)
 			.map(periodOf)
 			.sort()[0] ?? '';
-	return [...new Map(expected.map((row) => [row.person, row])).values()].map((row) => {
-		const first = firstPaid(row.person);
+	return [...new Map(expected.map((row) => [row.employeeKey, row])).values()].map((row) => {
+		const first = firstPaid(row.employeeKey);
 		const text = `The first payment was for ${first}.`;
 		return first > period ? { ...row, remarks: [{ code: 'new', text }] } : row;
 	});
 }
 
 function roundingPart({ ready }: ListRun): Part {
-	const rounded = ready.filter(({ listedEtb }) => listedEtb);
+	const rounded = ready.filter(({ listedAmountEtb }) => listedAmountEtb);
 	if (rounded.length === 0) return '';
 	const shown = rounded.slice(0, 5).map(({ name }) => escapeHtml(name));
 	const names = shown.join(', ') + (rounded.length > 5 ? `, ${rounded.length - 5} more` : '');
 	const difference = rounded.reduce(
-		(total, { listedEtb = 0, amountEtb }) => total + listedEtb - (amountEtb ?? 0),
+		(total, { listedAmountEtb = 0, amountEtb }) => total + listedAmountEtb - (amountEtb ?? 0),
 		0,
 	);
 	const change =
@@ -117,9 +117,9 @@ const corrections = ['correction', 'correction 2', 'correction 3'];
 
 /** The advice for a further correction of the period for these people: each purpose pays a person once. */
 function correctionAdvice({ paidForPeriod }: ListRun, rows: PaymentRow[]): string {
-	const persons = new Set(rows.map(({ person }) => person));
+	const persons = new Set(rows.map(({ employeeKey }) => employeeKey));
 	const used = paidForPeriod
-		.filter(({ person }) => persons.has(person))
+		.filter(({ employeeKey }) => persons.has(employeeKey))
 		.map(({ purpose }) => purpose?.replaceAll('-', ' '));
 	const next = corrections.find(
 		(_, index) => !corrections.slice(index).some((each) => used.includes(each)),
@@ -142,7 +142,7 @@ function paidBeforeParts(run: ListRun): Part[] {
 	const others = run.otherCorrections.filter((row) => !renamed.includes(row));
 	const amounts = others.map(
 		(row) =>
-			`${namesWithNumbers([row])}, ${formatSum([row.paid ?? {}])} ETB paid, ${formatSum([{ amountEtb: row.listedEtb }])} ETB in this list`,
+			`${namesWithNumbers([row])}, ${formatSum([row.paid ?? {}])} ETB paid, ${formatSum([{ amountEtb: row.listedAmountEtb }])} ETB in this list`,
 	);
 	const asPaid = renamed.map(
 		(row) => `${namesWithNumbers([row])} was paid as ${escapeHtml(row.paid?.name)}`,

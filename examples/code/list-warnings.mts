@@ -22,17 +22,17 @@ function isFarFrom(before: number, amount: number): boolean {
 /** Salaries that are far from the last one, or before the first payment from the amount in the table of people. */
 function veryDifferent({ ready, purpose }: ListRun): PaymentRow[] {
 	if (purpose !== 'salary') return [];
-	const people = new Map(itemsOf(() => $('People')).map((row) => [row.person, row.amountEtb]));
-	return ready.filter(({ lastTime, person, amountEtb }) => {
-		const before = lastTime === undefined ? people.get(person) : amountOf(lastTime);
+	const people = new Map(itemsOf(() => $('People')).map((row) => [row.employeeKey, row.amountEtb]));
+	return ready.filter(({ lastTime, employeeKey, amountEtb }) => {
+		const before = lastTime === undefined ? people.get(employeeKey) : amountOf(lastTime);
 		return isFarFrom(before ?? 0, amountEtb ?? 0);
 	});
 }
 
 function onTop(rows: PaymentRow[], run: ListRun, whom: string): string {
-	const persons = new Set(rows.map(({ person }) => person));
+	const persons = new Set(rows.map(({ employeeKey }) => employeeKey));
 	const others = run.paidForPeriod.filter(
-		(row) => row.purpose !== run.purpose && persons.has(row.person),
+		(row) => row.purpose !== run.purpose && persons.has(row.employeeKey),
 	);
 	const hint = isCorrection(run) ? ' A correction is only the difference.' : '';
 	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for another purpose.${hint}`;

@@ -10,6 +10,7 @@ import {
 } from './text.mts';
 import {
 	amountOf,
+	hasOtherAmount,
 	hasOutcome,
 	likenessCodes,
 	remarksWith,
@@ -51,7 +52,9 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 		...(hasOutcome('unknown')(row)
 			? [`Unknown since ${minuteOf(sentAt ?? Date.now())}`, row.reference]
 			: []),
-		row.inListEtb && `The list says ${formatSum([{ amountEtb: row.inListEtb }])} ETB`,
+		hasOutcome('unknown')(row) &&
+			hasOtherAmount(row, row) &&
+			`The list says ${formatSum([{ amountEtb: row.listedAmountEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,
 		settlingOf(row, row.settledBy ? row : known),
 		wallet && `Wallet ${wallet}`,
@@ -82,7 +85,9 @@ export function heading(
 	const more = without > 0 ? ` (${without} of an amount that is not known)` : '';
 	const total = hasSum && without < rows.length ? `, ${formatSum(rows)} ETB${more}` : '';
 	// A row of a list counts by itself: two people can have one number by mistake.
-	const persons = new Set(rows.map((row) => row.line || row.person || row.userId || row.reference));
+	const persons = new Set(
+		rows.map((row) => row.line || row.employeeKey || row.userId || row.reference),
+	);
 	const payments = persons.size < rows.length ? `${rows.length} payments to ` : '';
 	const text = `${escapeHtml(title)}: ${payments}${peopleText({ length: persons.size })}${total}`;
 	// Somebody has to do something for these, so they are red everywhere.

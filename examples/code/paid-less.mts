@@ -1,5 +1,11 @@
 /** People who were paid before, and less than the list has now. Somebody has to pay them the difference. */
-import { amountOf, isCorrection, roundingEtb, type PaymentRow } from './payment-row.mts';
+import {
+	amountOf,
+	hasOtherAmount,
+	isCorrection,
+	roundingEtb,
+	type PaymentRow,
+} from './payment-row.mts';
 import { correctionsOf, type Register } from './register.mts';
 import { formatSum } from './text.mts';
 
@@ -12,7 +18,7 @@ function missingEtb(row: PaymentRow, register: Register): number {
 	const corrections = row.purpose === 'salary' ? correctionsOf(row, register) : [];
 	return [row.paid, ...corrections].reduce(
 		(left, paid) => left - amountOf(paid),
-		row.listedEtb ?? 0,
+		row.listedAmountEtb ?? 0,
 	);
 }
 
@@ -23,10 +29,7 @@ export const paidLess = (results: PaymentRow[], register: Register): PaymentRow[
 /** Those who were paid a correction of this purpose, with another amount than the list has. */
 export const otherCorrections = (results: PaymentRow[]): PaymentRow[] =>
 	results.filter(
-		(row) =>
-			isCorrection(row) &&
-			row.paid &&
-			Math.abs((row.listedEtb ?? NaN) - amountOf(row.paid)) > roundingEtb,
+		(row) => isCorrection(row) && row.paid !== undefined && hasOtherAmount(row, row.paid),
 	);
 
 /** A row that was paid before with another amount, with a remark about the corrections of its period. */
@@ -48,7 +51,7 @@ export function paidLessTitle(rows: PaymentRow[], register: Register): string {
 export const itemsOfPaidLess = (rows: PaymentRow[]) =>
 	rows.map((row) => ({
 		name: row.name,
-		askedEtb: row.listedEtb,
+		requestedAmountEtb: row.listedAmountEtb,
 		outcome: 'paid',
 		reason: `${formatSum([row.paid ?? {}])} ETB was paid, and the list has another amount. ${
 			isCorrection(row)

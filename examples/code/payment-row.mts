@@ -13,8 +13,7 @@ export type RegisterRow = Columns<{
 	reference: string;
 	purpose: string;
 	period: string;
-	/** The key of the employee number. */
-	person: string;
+	employeeKey: string;
 	employee: string;
 	name: string;
 	phone: string;
@@ -23,7 +22,7 @@ export type RegisterRow = Columns<{
 	outcome: Outcome;
 	reason: string;
 	/** The amount that was to be paid. */
-	askedEtb: number;
+	requestedAmountEtb: number;
 	/** The amount that was paid. */
 	amountEtb: number;
 	/** The time of the payment; of one that is or was unknown the time at which it was sent. */
@@ -41,7 +40,7 @@ export type RegisterRow = Columns<{
 
 /** A row of the table *ETB people to pay*. */
 export type PeopleRow = Columns<{
-	person: string;
+	employeeKey: string;
 	employee: string;
 	name: string;
 	email: string;
@@ -53,15 +52,14 @@ export type PeopleRow = Columns<{
 
 /**
  * A payment as a page shows it: a row of *Check List*, with the result of the node that pays if it was sent, or a
- * row of the register. Its amounts, in the order in which they arise: `listedEtb` stands in the list, `amountEtb` is
- * to be paid and later is paid, `requestedAmountEtb` was to be paid if the service paid another amount, and
- * `askedEtb` is what the register keeps of what was to be paid.
+ * row of the register. Its amounts: `listedAmountEtb` stands in the list, `amountEtb` is to be paid and later is paid, and
+ * `requestedAmountEtb` was to be paid. Of a result there is `requestedAmountEtb` only if the service paid another amount.
  */
 export interface PaymentRow
 	extends RegisterRow,
 		Partial<Pick<CheckedRow, 'line' | 'status' | 'toUserId' | 'problem' | 'remarks' | 'notRead'>> {
-	/** The amount of the list before it was rounded, or beside `paid` the amount of the list. */
-	listedEtb?: number;
+	/** The amount of the list before it was rounded, or beside one that was sent earlier the amount of the list. */
+	listedAmountEtb?: number;
 	/** The row of this very payment, if it was paid before. */
 	paid?: RegisterRow;
 	/** The payment for the same purpose that was the last before this period. */
@@ -70,10 +68,6 @@ export interface PaymentRow
 	code?: Code;
 	message?: string;
 	remedy?: string;
-	/** The amount that was to be paid, if the service paid another one. */
-	requestedAmountEtb?: number;
-	/** The amount of the list, beside a payment that was sent with another one. */
-	inListEtb?: number;
 	/** Whether it was paid, or settled as paid, while the page of its list was open. */
 	isPaidMeanwhile?: boolean;
 	/** Whether outcome and reason are those of the register, which changed while the page was open. */
@@ -81,8 +75,8 @@ export interface PaymentRow
 }
 
 /** The reference of a row, also of one that *Check List* gives none, because it cannot be paid. */
-export const referenceOf = ({ reference, person, purpose, period }: RegisterRow) =>
-	reference ?? (person && payrollReference(purpose ?? '', period ?? '', person));
+export const referenceOf = ({ reference, employeeKey, purpose, period }: RegisterRow) =>
+	reference ?? (employeeKey && payrollReference(purpose ?? '', period ?? '', employeeKey));
 
 type Outcomes = Pick<RegisterRow, 'outcome'>;
 
@@ -96,8 +90,8 @@ const outcomesBySureness = ['notPaid', 'unknown', 'paid'];
 export const sureness = ({ outcome }: Outcomes): number =>
 	outcomesBySureness.indexOf(outcome ?? '');
 
-export const amountOf = ({ amountEtb, paid, askedEtb }: PaymentRow): number =>
-	Number(amountEtb ?? paid?.amountEtb ?? askedEtb ?? 0);
+export const amountOf = ({ amountEtb, paid, requestedAmountEtb }: PaymentRow): number =>
+	Number(amountEtb ?? paid?.amountEtb ?? requestedAmountEtb ?? 0);
 
 export const hasRemark =
 	(wanted: RemarkCode) =>
@@ -128,6 +122,10 @@ export const isCorrection = ({ purpose }: Pick<RegisterRow, 'purpose'>): boolean
  * such numbers is inexact.
  */
 export const roundingEtb = 0.006;
+
+/** Whether the list has another amount than the one that was paid, or was sent earlier. */
+export const hasOtherAmount = ({ listedAmountEtb }: PaymentRow, other: PaymentRow): boolean =>
+	listedAmountEtb != null && Math.abs(listedAmountEtb - amountOf(other)) > roundingEtb;
 
 export const isNoPerson = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);

@@ -40,9 +40,9 @@ export function readRun(): PayrollRun | undefined {
 
 function resultsOfList(register: Register, sent: PayrollRun['sent']): PaymentRow[] {
 	const rows = itemsOf(() => $('Check List')).filter((row) => !isNoPerson(row));
-	const payrolls = new Map(itemsOf(() => $('People')).map((one) => [one.person, one.payroll]));
+	const payrolls = new Map(itemsOf(() => $('People')).map((one) => [one.employeeKey, one.payroll]));
 	const list = new Map(
-		rows.map((row) => [row.line, beforeSending(row, payrolls.get(row.person), register)]),
+		rows.map((row) => [row.line, beforeSending(row, payrolls.get(row.employeeKey), register)]),
 	);
 	// The second run pays. The first one has the rows that the second one did not get.
 	const paying = [...itemsOf(() => $('Pay salaries'), 0), ...itemsOf(() => $('Pay salaries'))];
@@ -100,7 +100,12 @@ function asRegistered(row: PaymentRow, before: Register, register: Register): Pa
 
 /** A payment that is unknown since an earlier list keeps the amount of that list. */
 function withSentAmount(row: PaymentRow, register: Register): PaymentRow {
-	const { outcome, askedEtb }: RegisterRow = registered(register, row) ?? {};
-	if (row.outcome !== 'unknown' || outcome !== 'unknown' || askedEtb === row.amountEtb) return row;
-	return { ...row, amountEtb: askedEtb, inListEtb: row.amountEtb ?? undefined };
+	const { outcome, requestedAmountEtb }: RegisterRow = registered(register, row) ?? {};
+	if (row.outcome !== 'unknown' || outcome !== 'unknown' || requestedAmountEtb === row.amountEtb)
+		return row;
+	return {
+		...row,
+		amountEtb: requestedAmountEtb,
+		listedAmountEtb: row.listedAmountEtb ?? row.amountEtb ?? undefined,
+	};
 }

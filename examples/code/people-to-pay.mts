@@ -14,18 +14,18 @@ const readyAs = (known: CheckedItem['known']): CheckedItem[] =>
 	rows.filter((row) => row.status === 'ready' && row.known === known);
 const [fresh, changedAnywhere, same] = [readyAs('new'), readyAs('changed'), readyAs('same')];
 const isElsewhere = (row: CheckedItem): boolean =>
-	others.some(({ person }) => person === row.person);
+	others.some(({ employeeKey }) => employeeKey === row.employeeKey);
 const elsewhere = [...changedAnywhere, ...same].filter(isElsewhere);
 const changed = changedAnywhere.filter((row) => !isElsewhere(row));
 const problems = rows.filter((row) => row.status === 'problem' && !isNoPerson(row));
-const listed = new Set(rows.map(({ person }) => person));
-const left = people.filter((one) => one.payroll === payroll && !listed.has(one.person));
+const listed = new Set(rows.map(({ employeeKey }) => employeeKey));
+const left = people.filter((one) => one.payroll === payroll && !listed.has(one.employeeKey));
 const twice = likeOthers([...fresh, ...changed]);
 const renamed = changed.filter(hasRemark('changedName'));
 const namesakes = fresh.filter(hasRemark('sameName')).filter((row) => !twice.includes(row));
 
-const named = new Set(elsewhere.map(({ person }) => person));
-const ofNamed = others.filter(({ person }) => named.has(person));
+const named = new Set(elsewhere.map(({ employeeKey }) => employeeKey));
+const ofNamed = others.filter(({ employeeKey }) => named.has(employeeKey));
 const payrolls = [...new Set(ofNamed.map((one) => one.payroll))].join(', ');
 const stays: Part =
 	elsewhere.length > 0 &&
@@ -67,7 +67,7 @@ const item = {
 	page: html.html,
 	fields: [html, radio('decision', 'Your decision', options)],
 	confirmed,
-	changed: changed.map(({ person }) => person),
+	changed: changed.map(({ employeeKey }) => employeeKey),
 	// For the page at the end.
 	stays: [
 		stays,

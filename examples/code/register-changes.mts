@@ -100,19 +100,19 @@ function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 	const [outcome, reason] = [storedOutcome(result), reasonOf(result, old, run)];
 	if (staysAsItIs(result, old, run))
 		return { row: { ...old, reason: reason || old.reason, updatedAt }, isWritten: false };
-	const { amountEtb = old.askedEtb, requestedAmountEtb: askedEtb = amountEtb } = result;
+	const { amountEtb = old.requestedAmountEtb, requestedAmountEtb = amountEtb } = result;
 	const merged = { ...old, ...result };
 	const row: RegisterRow = {
 		...old,
 		reference,
 		purpose: merged.purpose,
 		period: merged.period,
-		person: merged.person,
+		employeeKey: merged.employeeKey,
 		employee: merged.employee,
 		name: merged.name,
 		outcome,
 		reason,
-		askedEtb,
+		requestedAmountEtb,
 		phone: merged.phone && String(merged.phone),
 		userId: result.toUserId ?? old.userId,
 		paidAt: result.paidAt ?? timeOfSending(outcome, known, run),

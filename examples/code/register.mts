@@ -37,10 +37,13 @@ export const registered = (
 ): RegisterRow | undefined => byReference.get(reference ?? '');
 
 /** The corrections of a person for a period. One that is unknown may have been paid, so it counts too. */
-export const correctionsOf = ({ person, period }: PaymentRow, { rows }: Register): RegisterRow[] =>
+export const correctionsOf = (
+	{ employeeKey, period }: PaymentRow,
+	{ rows }: Register,
+): RegisterRow[] =>
 	rows.filter(
 		(row) =>
-			row.person === person &&
+			row.employeeKey === employeeKey &&
 			row.period === period &&
 			isCorrection(row) &&
 			!hasOutcome('notPaid')(row),

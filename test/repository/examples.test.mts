@@ -245,7 +245,7 @@ test('the files of the payrolls have each column of the register', async () => {
 	const read = new Set<string>();
 	fileRow(new Proxy({}, { get: (_row, name) => void read.add(String(name)) }));
 	// The cell of the amount is read of who was paid. The file has the number as people write it.
-	const notRead = ['person', 'amountEtb'];
+	const notRead = ['employeeKey', 'amountEtb'];
 	const columns = own.map(({ name }) => name);
 	expect(columns.filter((name) => !read.has(name)).toSorted()).toEqual(notRead.toSorted());
 });
@@ -297,7 +297,7 @@ test('each column of a list is kept, of who is new and of who changed, and stand
 	const columnsOf = (table: string): string[] =>
 		(tables.get(table) ?? []).map(({ name }) => name).sort();
 	const ofList = [...requiredColumns, ...optionalColumns];
-	expect(columnsOf('ETB people to pay')).toEqual([...ofList, 'payroll', 'person'].sort());
+	expect(columnsOf('ETB people to pay')).toEqual([...ofList, 'payroll', 'employeeKey'].sort());
 	expect(valuesOf('Keep')).toEqual(columnsOf('ETB people to pay'));
 	// A person keeps the number and the wallet.
 	const fixed = ['employee', 'userId'];

@@ -10,10 +10,10 @@ export const PAYMENTS = 'ETB payments';
 /** The columns that the tables had when people first made them. A person adds the others: docs/examples.md. */
 export const firstColumns = {
 	[PAYMENTS]: [
-		...['reference', 'period', 'person', 'employee', 'name', 'phone', 'userId', 'askedEtb'],
+		...['reference', 'period', 'employeeKey', 'employee', 'name', 'phone', 'userId', 'requestedAmountEtb'],
 		...['amountEtb', 'outcome', 'paidAt', 'txHash', 'approvedBy', 'settledBy'],
 	],
-	[PEOPLE]: ['person', 'employee', 'name', 'email', 'phone', 'amountEtb', 'payroll', 'userId'],
+	[PEOPLE]: ['employeeKey', 'employee', 'name', 'email', 'phone', 'amountEtb', 'payroll', 'userId'],
 };
 
 /** The period that is due, with pay day 25. Addis Ababa is 3 hours ahead of UTC. */

@@ -71,7 +71,7 @@ describe('a row', () => {
 				status: 'ready',
 				line: 1,
 				employee: 'E-0701',
-				person: 'E0701',
+				employeeKey: 'E0701',
 				name: 'Tsion Abate',
 				toUserId: 'etbw_1',
 				email: 'T@b.et',
@@ -216,10 +216,10 @@ describe('a row', () => {
 		['\u202a500\u202c', 500, /^$/],
 		['12400.0', 12_400, /^$/],
 		['ETB 12,400.50', 12_400.5, /^$/],
-	])('the amount %p is %p', (amountEtb, amount, remark, ...[listedEtb]) => {
+	])('the amount %p is %p', (amountEtb, amount, remark, ...[listedAmountEtb]) => {
 		const row = one({ amountEtb });
 		expect(row).toMatchObject({ amountEtb: amount, problem: '' });
-		expect(row.listedEtb).toBe(listedEtb);
+		expect(row.listedAmountEtb).toBe(listedAmountEtb);
 		expect(row.remarks.map(({ text }) => text).join(' ')).toMatch(remark);
 	});
 
@@ -241,7 +241,7 @@ describe('a row', () => {
 	test('has no field of the package or the register from a column, whatever its heading is', () => {
 		const own = Object.keys(one({ email: 'a', phone: 'b' }));
 		const meant = [
-			'outcome code message remedy mode requestedAmountEtb httpCode error txHash paidAt askedEtb',
+			'outcome code message remedy mode requestedAmountEtb httpCode error txHash paidAt requestedAmountEtb',
 			'settledBy approvedBy decision workflow id reason known lastTime paid reference toUserId',
 			'updatedAt __proto__',
 		].flatMap((names) => names.split(' '));
@@ -503,7 +503,7 @@ describe('the headings of one’s own', () => {
 		const [row, spoiled] = own([...letterhead, person, [2, '12-Jan', '', '', 9000, 'x']]);
 		expect(row).toMatchObject({
 			line: 5,
-			person: 'TT001',
+			employeeKey: 'TT001',
 			name: 'Abebe',
 			amountEtb: 7297.12,
 			problem: '',
@@ -519,7 +519,7 @@ describe('the headings of one’s own', () => {
 		const both = { employee: 'Mobile', phone: 'Mobile', amountEtb: 'Salary %' };
 		const list = csv('Mobile,name,Salary,Salary %\n0911000001,A,5,6');
 		const [row] = check(list, { columns: both });
-		expect(row).toMatchObject({ person: '911000001', amountEtb: 6 });
+		expect(row).toMatchObject({ employeeKey: '911000001', amountEtb: 6 });
 		const signs = check(csv('#,name,amountEtb\n1,A,5\n,B,'), { columns: { employee: '#' } });
 		expect(signs.map(({ status }) => status)).toEqual(['ready', 'noPerson']);
 	});

@@ -94,9 +94,9 @@ const registered = (number: number, outcome: string, more: object = {}) => ({
 	reference: referenceOf(number),
 	period,
 	purpose,
-	person: `E${number}`,
+	employeeKey: `E${number}`,
 	name: `Person ${number}`,
-	askedEtb: 1000 * number,
+	requestedAmountEtb: 1000 * number,
 	outcome,
 	userId: `w${number}`,
 	...(outcome === 'paid' && { amountEtb: 1000 * number, paidAt: '2026-10-25T08:00:00Z' }),
@@ -140,8 +140,8 @@ describe('the register after a payroll', () => {
 				reference: referenceOf(1),
 				purpose,
 				period,
-				person: 'E1',
-				askedEtb: 1000,
+				employeeKey: 'E1',
+				requestedAmountEtb: 1000,
 				workflow: 'Salaries (own)',
 				reason: ends === 'paid' ? '' : 'Refused',
 				...(ends === 'paid' && { amountEtb: 1000, txHash: '0x1' }),
@@ -166,13 +166,15 @@ describe('the register after a payroll', () => {
 			[[salary], true],
 			[[salary, registered(1, 'paid', correction)], false],
 			// Advice to pay the difference would be false: it may have been paid.
-			[[salary, registered(1, 'unknown', { ...correction, askedEtb: 600 })], false],
-			[[salary, registered(1, 'notPaid', { ...correction, askedEtb: 600 })], true],
+			[[salary, registered(1, 'unknown', { ...correction, requestedAmountEtb: 600 })], false],
+			[[salary, registered(1, 'notPaid', { ...correction, requestedAmountEtb: 600 })], true],
 		] as const) {
 			const [row] = check([...payments]).rows;
 			const runs = { 'Check List': [[{ ...row }]], Payments: [[...payments]] };
 			expect(pageAndRows('payroll.json', runs)).toEqual(
-				isLeft ? [expect.objectContaining({ isLeft, name: 'Person 1', askedEtb: 1000 })] : [],
+				isLeft
+					? [expect.objectContaining({ isLeft, name: 'Person 1', requestedAmountEtb: 1000 })]
+					: [],
 			);
 		}
 	});
@@ -427,7 +429,7 @@ describe('the page of a list', () => {
 	])('has a large warning about half of the salary %s, and Decline first', (_when, last) => {
 		const payments = last === undefined ? [] : [last];
 		const { rows, ready } = check(payments);
-		const People = [[{ person: 'E2', amountEtb: 4000, payroll: 'file' }]];
+		const People = [[{ employeeKey: 'E2', amountEtb: 4000, payroll: 'file' }]];
 		const { page, choices } = pageOf({
 			'Upload a list': [[upload]],
 			'Check List': [rows],
@@ -546,7 +548,7 @@ describe('the page of a list', () => {
 		const People = [
 			[...people, { name: 'Forgotten' }].map((row, at) => ({
 				...row,
-				person: `E${at + 1}`,
+				employeeKey: `E${at + 1}`,
 				payroll: 'file',
 			})),
 		];
@@ -712,12 +714,18 @@ describe('the page of a list', () => {
 		const problem = {
 			...rowsOf[0],
 			line: 9,
-			person: 'E9',
+			employeeKey: 'E9',
 			status: 'problem',
 			problem: 'No wallet',
 			reference: undefined,
 		};
-		const numberless = { ...problem, line: 10, person: undefined, employee: '', name: 'Nobody' };
+		const numberless = {
+			...problem,
+			line: 10,
+			employeeKey: undefined,
+			employee: '',
+			name: 'Nobody',
+		};
 		const given = runs([], {
 			'Check List': [[...rowsOf, problem, numberless]],
 			...approved,
@@ -734,7 +742,7 @@ describe('the page of a list', () => {
 			{ reference: referenceOf(9), outcome: 'notPaid', approvedBy: '' },
 		]);
 		const left = rows.filter((each) => each['isLeft'] === true);
-		expect(left.map(({ person }) => person)).toEqual(['E1', 'E9', undefined]);
+		expect(left.map(({ employeeKey }) => employeeKey)).toEqual(['E1', 'E9', undefined]);
 		expect(page).toMatch(
 			/Without an employee number, so only on this page and in its file: Nobody\./,
 		);

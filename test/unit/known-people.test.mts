@@ -7,7 +7,7 @@ import { outcomeByCode } from '../../nodes/EtbWallet/codes.ts';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import type { ListSettings } from '../../nodes/EtbWallet/list/listSettings.ts';
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
-import { employeeKey } from '../../nodes/EtbWallet/list/employeeNumber.ts';
+import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 
 const now = new Date('2026-11-26T18:00:00Z');
@@ -73,7 +73,7 @@ describe('who is the same', () => {
 		for (const employee of written) {
 			const [row] = check([{ ...abebe, employee }, ...others]);
 			const reference = `salary-2026-11-${person}`;
-			expect(row).toMatchObject({ person, reference, problem: '' });
+			expect(row).toMatchObject({ employeeKey: person, reference, problem: '' });
 		}
 	});
 
@@ -109,7 +109,7 @@ describe('who is the same', () => {
 		fc.assert(
 			fc.property(pairs, ([one = '', other = '']) => {
 				fc.pre(plain(one) !== plain(other));
-				expect(employeeKey(one)).not.toBe(employeeKey(other));
+				expect(employeeKeyOf(one)).not.toBe(employeeKeyOf(other));
 			}),
 			{ numRuns: 10_000 },
 		);
@@ -124,11 +124,11 @@ describe('who is the same', () => {
 			(text) => text.replace(/(?<=\p{L})(?=\d)/u, '-'),
 			(text) => `\u200e ${text}\u00a0`,
 			(text) => text.normalize('NFKD'),
-			(text) => employeeKey(text),
+			(text) => employeeKeyOf(text),
 		];
 		fc.assert(
 			fc.property(numbers, fc.constantFrom(...ways), ({ text }, way) => {
-				expect(employeeKey(way(text))).toBe(employeeKey(text));
+				expect(employeeKeyOf(way(text))).toBe(employeeKeyOf(text));
 			}),
 			{ numRuns: 5_000 },
 		);
@@ -141,7 +141,7 @@ describe('who is the same', () => {
 		);
 		fc.assert(
 			fc.property(text, text, (one, other) => {
-				const [first, second] = [employeeKey(one), employeeKey(other)];
+				const [first, second] = [employeeKeyOf(one), employeeKeyOf(other)];
 				const isOne =
 					normalizeText(`salary-2026-11-${first}`) === normalizeText(`salary-2026-11-${second}`);
 				expect(isOne).toBe(normalizeText(first) === normalizeText(second));
@@ -316,7 +316,7 @@ describe('with Known People', () => {
 	test('an amount is compared with the last one for the same purpose if there are Known Payments', () => {
 		const list = [{ ...abebe, amountEtb: 500, userId: 'w1' }];
 		const table = [{ ...people[0], amountEtb: 5000 }];
-		const earlier = { purpose: 'salary', period: '2026-11', person: 'E1', amountEtb: 5000 };
+		const earlier = { purpose: 'salary', period: '2026-11', employeeKey: 'E1', amountEtb: 5000 };
 		const salary = { ...earlier, reference: 'salary-2026-11-E1', outcome: 'paid' };
 		const codes = (more: Partial<ListSettings>): unknown =>
 			codesOf(check(list, { people: table, purpose: 'bonus', ...more })[0]);
@@ -330,7 +330,7 @@ describe('with Known Payments', () => {
 		reference: 'salary-2026-10-E1',
 		period: '2026-10',
 		purpose: 'salary',
-		person: 'E1',
+		employeeKey: 'E1',
 		name: 'Abebe Kebede',
 		phone: '0911000001',
 		userId: 'w1',
@@ -374,8 +374,8 @@ describe('with Known Payments', () => {
 		expect(checked.lastTime).toMatchObject(shown);
 		expect(checked.paid).toEqual({ ...shown, period: '2026-11', txHash: '0x2' });
 		expect([checked.reference, checked.amountEtb]).toEqual([undefined, undefined]);
-		expect(checked.listedEtb).toBe(5000);
-		expect(against([paid(thisMonth)], { amountEtb: 5000.1234 }).listedEtb).toBe(5000.1234);
+		expect(checked.listedAmountEtb).toBe(5000);
+		expect(against([paid(thisMonth)], { amountEtb: 5000.1234 }).listedAmountEtb).toBe(5000.1234);
 	});
 
 	test.each<[Fields, RemarkCode]>([
@@ -456,7 +456,7 @@ describe('with Known Payments', () => {
 			// An older period can be paid later.
 			paid({ reference: 'salary-2026-08-E1', period: '2026-08', amountEtb: 3000, paidAt }),
 			paid({ reference: 'bonus-2026-11-E1', period: '2026-11', purpose: 'bonus', amountEtb: 1 }),
-			paid({ reference: 'salary-2026-10-E2', person: 'E2', amountEtb: 9 }),
+			paid({ reference: 'salary-2026-10-E2', employeeKey: 'E2', amountEtb: 9 }),
 			paid({ reference: 'salary-2026-12-E1', period: '2026-12', outcome: 'notPaid' }),
 		]);
 		expect([checked.lastTime, checked.known]).toEqual([shown, 'same']);
@@ -559,7 +559,7 @@ describe('with Known Payments', () => {
 		expect(codes.filter((code) => code === 'otherUnknown')).toHaveLength(1);
 		expect(textOf(against([paid(unknown)]), 'otherUnknown')).toBe(told);
 		const settled = paid({ ...unknown, outcome: 'paid' });
-		for (const rows of [[paid(unknown), settled], [paid({ ...unknown, person: 'E999' })]])
+		for (const rows of [[paid(unknown), settled], [paid({ ...unknown, employeeKey: 'E999' })]])
 			expect(codesOf(against(rows))).not.toContain('otherUnknown');
 		expect(statusOf([paid(unknown)])).toBe('ready');
 		const ofThis = against([paid({ ...thisMonth, outcome: 'unknown', workflow: '' })]);
@@ -594,7 +594,7 @@ describe('with Known Payments', () => {
 		expect([unread?.known, codesOf(unread)]).toEqual([undefined, ['sameName', 'samePhone']]);
 		expect(unread?.problem).not.toMatch(/wallet/);
 		expect(codesOf(read)).toEqual([]);
-		const ofNobody = paid({ ...thisMonth, reference: 'INV-5', person: '' });
+		const ofNobody = paid({ ...thisMonth, reference: 'INV-5', employeeKey: '' });
 		expect(statusOf([ofNobody], { employee: '-' })).toBe('problem');
 	});
 
@@ -616,7 +616,7 @@ describe('with Known Payments', () => {
 		['salary-2026-11-0911234567', '+251 911 234 567'],
 		['salary-2026-11-E-12', 'E-12'],
 	])('%p is found for %p, whatever its columns say', (reference, employee) => {
-		for (const columns of [{}, { purpose: 'SALARY', period: '2026/11', person: employee }]) {
+		for (const columns of [{}, { purpose: 'SALARY', period: '2026/11', employeeKey: employee }]) {
 			const status = (outcome: string): string => {
 				const payment = { ...columns, reference, outcome, workflow: 'Pay (w)' };
 				return statusOf([payment], { employee }, { workflowId: 'w' });
@@ -632,10 +632,10 @@ describe('with Known Payments', () => {
 		[{ period: '2026-10' }, 'ready'],
 		[{ purpose: 'bonus' }, 'ready'],
 		[{ purpose: '' }, 'ready'],
-		[{ person: 'E-2' }, 'ready'],
+		[{ employeeKey: 'E-2' }, 'ready'],
 	])('a reference of another kind is found by the columns: with %p it is %p', (more, status) => {
 		expect(
-			statusOf([paid({ reference: 'INV-5', period: '2026-11', person: 'e 1', ...more })]),
+			statusOf([paid({ reference: 'INV-5', period: '2026-11', employeeKey: 'e 1', ...more })]),
 		).toBe(status);
 	});
 

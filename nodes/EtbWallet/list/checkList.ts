@@ -18,12 +18,12 @@ import { rowOf, type Person, type ReadRow } from './rows';
 /** A row in the output, as docs/operations.md describes it. Amounts are in ETB. */
 export interface CheckedRow
 	extends Pick<ReadRow, 'line'>,
-		Pick<Person, 'employee' | 'name' | 'amountEtb' | 'listedEtb'>,
+		Pick<Person, 'employee' | 'name' | 'amountEtb' | 'listedAmountEtb'>,
 		Pick<ListSettings, 'period' | 'purpose'> {
 	/** Only `ready` has a reference and an amount, so no later node can pay another row. */
 	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
 	/** The key of the employee number. */
-	person: string;
+	employeeKey: string;
 	/** The wallet, also that of Known People. */
 	toUserId: string;
 	/** The cells `email` and `phone` as they came, if the list has the column. */
@@ -81,7 +81,7 @@ export function checkList(
 
 	return rows.map((row) => {
 		const { itemIndex, line, cells, otherCells, person } = row;
-		const history = historyOf(person.key);
+		const history = historyOf(person.employeeKey);
 		const problem = problemOf(row, history, duplicatesOf(row));
 		const status = statusOf(row, history, problem);
 		const remarks = remarksOf(row, history);
@@ -92,7 +92,7 @@ export function checkList(
 				status,
 				line,
 				employee: person.employee,
-				person: person.key,
+				employeeKey: person.employeeKey,
 				name: person.name,
 				toUserId: person.userId,
 				...(cells.email !== undefined && { email: cells.email }),
@@ -102,7 +102,8 @@ export function checkList(
 				problem,
 				remarks,
 				...(status === 'ready' && paymentFieldsOf(person, settings)),
-				...(person.key !== '' && (known.people ?? known.payments) && { known: knownAs(remarks) }),
+				...(person.employeeKey !== '' &&
+					(known.people ?? known.payments) && { known: knownAs(remarks) }),
 				...(lastTime && { lastTime: registeredFields(lastTime) }),
 				...(status === 'paidBefore' && history.paid && paidFieldsOf(person, history.paid)),
 				otherColumns: otherCells,
@@ -119,7 +120,7 @@ const isPerson = ({ kind }: ReadRow): boolean => kind === 'person';
  * repeat that wallet, but not change it. Without Known People the list has to have the wallets.
  */
 function walletFiller(people: KnownTables['people'], setsUpPeople: boolean, heading: string) {
-	const byNumber = groupBy(people ?? [], ({ key }) => key);
+	const byNumber = groupBy(people ?? [], ({ employeeKey }) => employeeKey);
 	const byWallet = groupBy(people ?? [], ({ userId }) => normalizeText(userId));
 	return (row: ReadRow): ReadRow => {
 		const { person, problems } = row;
@@ -131,8 +132,8 @@ function walletFiller(people: KnownTables['people'], setsUpPeople: boolean, head
 			if (setsUpPeople || person.userId !== '') return row;
 			return withProblem(`There is no wallet in ${heading}. Write it, or fill in Known People.`);
 		}
-		if (person.key === '') return row;
-		const [knownPerson, ...others] = byNumber.get(person.key) ?? [];
+		if (person.employeeKey === '') return row;
+		const [knownPerson, ...others] = byNumber.get(person.employeeKey) ?? [];
 		const knownWallet = knownPerson?.userId ?? '';
 		const wallet = normalizeText(person.userId || knownWallet);
 		const owners = (wallet !== '' && byWallet.get(wallet)) || [];
@@ -157,14 +158,14 @@ function walletFiller(people: KnownTables['people'], setsUpPeople: boolean, head
 
 /** Makes the function that finds the problems of a row with the wallet or employee number of another row. */
 function duplicateFinder(rows: readonly ReadRow[], headingOf: HeadingOf) {
-	const finders = (['userId', 'key'] as const).map((field) => {
+	const finders = (['userId', 'employeeKey'] as const).map((field) => {
 		const normalizedOf = ({ person }: ReadRow): string => normalizeText(person[field]);
 		// The row itself is the id, because two sheets in one list have the same line numbers.
 		const nameOf = ({ line, person }: ReadRow): string => `row ${line} (${person.name})`;
 		const othersLike = sameValueFinder(
 			rows.map((row) => ({ value: normalizedOf(row), id: row, name: nameOf(row) })),
 		);
-		const heading = headingOf(field === 'key' ? 'employee' : field);
+		const heading = headingOf(field === 'employeeKey' ? 'employee' : field);
 		return (row: ReadRow): string => {
 			const others = othersLike(normalizedOf(row), row);
 			return others && `The same ${heading} is in ${others}. Delete or correct one of them.`;
@@ -197,18 +198,21 @@ function knownAs(remarks: readonly Remark[]): CheckedRow['known'] {
 
 /** The fields by which a row is paid. Amounts are in ETB. */
 const paymentFieldsOf = (
-	{ key, amountEtb, listedEtb }: Person,
+	{ employeeKey, amountEtb, listedAmountEtb }: Person,
 	{ purpose, period }: ListSettings,
 ) => ({
 	amountEtb,
-	reference: payrollReference(purpose, period, key),
-	...(listedEtb !== undefined && { listedEtb }),
+	reference: payrollReference(purpose, period, employeeKey),
+	...(listedAmountEtb !== undefined && { listedAmountEtb }),
 });
 
 /** The payment of a row that was paid before, beside the amount in the list. */
-const paidFieldsOf = ({ amountEtb, listedEtb = amountEtb }: Person, paid: RegisteredPayment) => ({
+const paidFieldsOf = (
+	{ amountEtb, listedAmountEtb = amountEtb }: Person,
+	paid: RegisteredPayment,
+) => ({
 	paid: registeredFields(paid),
-	...(listedEtb !== undefined && { listedEtb }),
+	...(listedAmountEtb !== undefined && { listedAmountEtb }),
 });
 
 /** A payment of the register in the output. */

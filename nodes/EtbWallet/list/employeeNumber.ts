@@ -20,7 +20,7 @@ const signsAtLetters = new RegExp(
  * to write one mobile number have the same form.
  * @returns an empty text for a number without letters and digits
  */
-export function employeeKey(employee: string): string {
+export function employeeKeyOf(employee: string): string {
 	const normalized = normalizeText(employee);
 	const withoutSigns = normalized
 		.replace(signsAtEdges, '')

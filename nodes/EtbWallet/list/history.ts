@@ -42,20 +42,20 @@ function byPeriod(one: RegisteredPayment, other: RegisteredPayment): number {
 	return first === second ? 0 : first < second ? -1 : 1;
 }
 
-/** Makes the function that finds the history of a person by their key. */
+/** Makes the function that finds the history of a person by the key of the employee number. */
 export function historyFinder(
 	{ people = [], payments = [] }: KnownTables,
 	{ purpose, period, workflowId }: { purpose: string; period: Period; workflowId?: string },
-): (key: string) => History {
-	const peopleByKey = new Map(people.map((person) => [person.key, person]));
+): (employeeKey: string) => History {
+	const peopleByKey = new Map(people.map((person) => [person.employeeKey, person]));
 	const paidPayments = payments.filter(isPaid);
-	const paidTo = groupBy(paidPayments, ({ person }) => person.key);
+	const paidTo = groupBy(paidPayments, ({ person }) => person.employeeKey);
 	const paidReferences = new Set(paidPayments.map(({ reference }) => reference));
 	// Two workflows at once can write one reference as paid and as unknown, or twice as unknown. Then paid
 	// counts, or the last row.
 	const unknown = payments.filter((each) => isUnknown(each) && !paidReferences.has(each.reference));
 	const unknownByReference = new Map(unknown.map((each) => [each.reference, each]));
-	const unknownTo = groupBy([...unknownByReference.values()], ({ person }) => person.key);
+	const unknownTo = groupBy([...unknownByReference.values()], ({ person }) => person.employeeKey);
 	// Each payment is found under its reference, and under the one that the list would give it.
 	const references = payments.flatMap((payment) =>
 		[...new Set([payment.reference, payment.ownReference])].map((name) => ({ name, payment })),
@@ -64,15 +64,15 @@ export function historyFinder(
 	const isOfWorkflow = ({ workflow }: RegisteredPayment): boolean =>
 		workflow === '' || (Boolean(workflowId) && workflow.endsWith(`(${workflowId})`));
 
-	return (key) => {
-		if (key === '') return noHistory;
-		const reference = keyOf(payrollReference(purpose, period, key));
+	return (employeeKey) => {
+		if (employeeKey === '') return noHistory;
+		const reference = keyOf(payrollReference(purpose, period, employeeKey));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
 		const paid = rows.find(isPaid);
 		const unknownRows = rows.filter((each) => !paid && isUnknown(each));
 		const isHere = (each: RegisteredPayment): boolean =>
 			each.reference === reference && isOfWorkflow(each);
-		const otherPayments = (paidTo.get(key) ?? [])
+		const otherPayments = (paidTo.get(employeeKey) ?? [])
 			.filter((each) => !rows.includes(each))
 			.sort(byPeriod);
 		const otherPaymentsForPurpose = otherPayments.filter(
@@ -80,11 +80,11 @@ export function historyFinder(
 		);
 		const before = otherPaymentsForPurpose.filter((each) => each.period < period);
 		return {
-			knownPerson: peopleByKey.get(key),
+			knownPerson: peopleByKey.get(employeeKey),
 			paid,
 			unknownBefore: unknownRows.filter(isHere),
 			unknownElsewhere: unknownRows.filter((each) => !isHere(each)),
-			otherUnknown: (unknownTo.get(key) ?? []).filter((each) => !rows.includes(each)),
+			otherUnknown: (unknownTo.get(employeeKey) ?? []).filter((each) => !rows.includes(each)),
 			otherPayments,
 			otherPaymentsForPurpose,
 			lastTime: (before.length > 0 ? before : otherPaymentsForPurpose).at(-1),

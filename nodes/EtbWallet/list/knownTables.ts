@@ -4,7 +4,7 @@ import { keyOf } from '../../shared/reference';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { isObject, property } from '../../shared/unknownValues';
 import { outcomeByCode, type Outcome } from '../codes';
-import { employeeKey } from './employeeNumber';
+import { employeeKeyOf } from './employeeNumber';
 import { partsOfReference, payrollReference } from './payrollReference';
 import { periodIn } from './period';
 import { personOf, readEmployee, type Person } from './rows';
@@ -48,8 +48,8 @@ const amountOf = (row: unknown) => ({
 export const readPeople = (given: unknown, now: Date): Person[] =>
 	readTable(given, 'Known People', 'People', 'employee').map((row) => {
 		const cell = property(row, 'employee');
-		const { key } = readEmployee(cell, 'An employee of Known People', now);
-		return { ...personOf(row), key, ...amountOf(row) };
+		const { employeeKey } = readEmployee(cell, 'An employee of Known People', now);
+		return { ...personOf(row), employeeKey, ...amountOf(row) };
 	});
 
 /**
@@ -65,18 +65,18 @@ export function readRegisteredPayments(given: unknown, listPurpose: string): Reg
 		const purpose = columnValue(row, 'purpose') || (parts ? listPurpose : '');
 		const written = columnValue(row, 'period');
 		const period = periodIn(normalizeText(written || (parts?.period ?? ''))) ?? written;
-		const key = employeeKey(columnValue(row, 'person') || (parts?.number ?? ''));
+		const employeeKey = employeeKeyOf(columnValue(row, 'employeeKey') || (parts?.number ?? ''));
 		return {
 			person: {
 				...personOf(row),
 				...amountOf(row),
-				employee: columnValue(row, 'employee') || key,
-				key,
+				employee: columnValue(row, 'employee') || employeeKey,
+				employeeKey,
 			},
 			purpose,
 			period,
 			reference,
-			ownReference: keyOf(payrollReference(purpose, period, key)),
+			ownReference: keyOf(payrollReference(purpose, period, employeeKey)),
 			outcome: normalizeText(columnValue(row, 'outcome')),
 			paidAt: columnValue(row, 'paidAt') || columnValue(row, 'createdAt'),
 			txHash: columnValue(row, 'txHash'),

@@ -1,9 +1,9 @@
 /** The references of the payments of a list: purpose, period and employee number, such as `salary-2026-11-E1042`. */
 import { normalizeText } from '../../shared/normalizeText';
 
-/** @param key of the employee number */
-export const payrollReference = (purpose: string, period: string, key: string): string =>
-	`${purpose}-${period}-${key}`;
+/** @param employeeKey the key of an employee number */
+export const payrollReference = (purpose: string, period: string, employeeKey: string): string =>
+	`${purpose}-${period}-${employeeKey}`;
 
 /**
  * The period and the employee number in a reference; undefined if it is not of that purpose, or has no period.

@@ -53,7 +53,7 @@ export function remarkFinder(
 		...history.otherUnknown.map((each) =>
 			remark('otherUnknown', `${each.purpose}, ${each.period}`),
 		),
-		...remarkIf('new', person.key && newnessOf(history, known)),
+		...remarkIf('new', person.employeeKey && newnessOf(history, known)),
 		...(settings.setsUpPeople === true ? firstValues(person, history.knownPerson) : []),
 		...changesOf(person, history, known),
 		...sharedFieldsOf(withKnownFields(person, history.knownPerson)),
@@ -199,14 +199,19 @@ const withoutDoubles = (name: string): string => name.replace(/(\p{L})\1+/gu, '$
 
 /** Makes the function that remarks on the same name, telephone, wallet or email under another number. */
 function sharedFieldFinder(people: readonly Person[]): (person: Person) => Remark[] {
-	const numbered = people.filter(({ key }) => key !== '');
+	const numbered = people.filter(({ employeeKey }) => employeeKey !== '');
 	const finders = comparedFields.map(({ field, normalize, same }) => {
 		const likenessOf = (person: Person): string =>
 			field === 'name' ? withoutDoubles(normalize(person.name)) : normalize(person[field]);
 		const othersLike = sameValueFinder(
-			numbered.map((each) => ({ value: likenessOf(each), id: each.key, name: each.employee })),
+			numbered.map((each) => ({
+				value: likenessOf(each),
+				id: each.employeeKey,
+				name: each.employee,
+			})),
 		);
-		return (person: Person): Remark[] => remarkIf(same, othersLike(likenessOf(person), person.key));
+		return (person: Person): Remark[] =>
+			remarkIf(same, othersLike(likenessOf(person), person.employeeKey));
 	});
 	return (person) => finders.flatMap((find) => find(person));
 }

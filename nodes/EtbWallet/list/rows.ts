@@ -2,7 +2,7 @@
 import { readAmount } from '../../shared/amount';
 import { decimalText, toHundredths } from '../../shared/decimal';
 import { asInvalidValue, assertValue, show } from '../../shared/invalidValue';
-import { employeeKey } from './employeeNumber';
+import { employeeKeyOf } from './employeeNumber';
 import {
 	columnValue,
 	isChangedNumber,
@@ -21,7 +21,7 @@ export interface Person {
 	/** The employee number as it is written. */
 	employee: string;
 	/** The key of the employee number; empty if it cannot be read. */
-	key: string;
+	employeeKey: string;
 	name: string;
 	phone: string;
 	email: string;
@@ -30,13 +30,13 @@ export interface Person {
 	/** The amount in ETB; undefined if it cannot be read. */
 	amountEtb?: number;
 	/** The amount before rounding, in ETB; undefined for an amount that is not rounded. */
-	listedEtb?: number;
+	listedAmountEtb?: number;
 }
 
 /** The person of a row, without a key: `readEmployee` makes it, and can throw. */
 export const personOf = (row: unknown): Person => ({
 	employee: columnValue(row, 'employee'),
-	key: '',
+	employeeKey: '',
 	name: columnValue(row, 'name'),
 	phone: columnValue(row, 'phone'),
 	email: columnValue(row, 'email'),
@@ -133,7 +133,7 @@ const countDigits = (text: string): number => text.replace(/\P{Nd}/gu, '').lengt
 export function readEmployee(cell: unknown, field: string, now: Date) {
 	const written = cellValue(cell);
 	const employee = written.replace(/^(\d+)[.,]0+$/, '$1');
-	const key = employeeKey(employee);
+	const employeeKey = employeeKeyOf(employee);
 	assertValue(field, cellText(cell), [
 		[
 			isChangedNumber(cell, employee),
@@ -146,10 +146,18 @@ export function readEmployee(cell: unknown, field: string, now: Date) {
 			'has a digit of another kind',
 			'Write the number with usual digits, and what else it says in another column.',
 		],
-		[key === '', 'is no number', 'Write the employee number. If the row is nobody, delete it.'],
+		[
+			employeeKey === '',
+			'is no number',
+			'Write the employee number. If the row is nobody, delete it.',
+		],
 	]);
 	const day = nearbyDay(cell, now);
-	return { employee, key, remarks: remarkIf('numberIsDay', day && `${employee} is also ${day}`) };
+	return {
+		employee,
+		employeeKey,
+		remarks: remarkIf('numberIsDay', day && `${employee} is also ${day}`),
+	};
 }
 
 /** @throws {InvalidValueError} for a text without a letter */
@@ -190,7 +198,7 @@ function readAmountCell(cell: unknown, field: string, now: Date) {
 	const isChanged = typeof cell === 'number' && other !== '';
 	return {
 		amountEtb: Number(etb),
-		...(isRounded && { listedEtb: Number(exact) }),
+		...(isRounded && { listedAmountEtb: Number(exact) }),
 		remarks: [
 			...remarkIf('rounded', isRounded && `${exact} to ${etb}`),
 			...remarkIf('amountIsDay', isChanged && `${etb} is also ${other}`),

@@ -71,7 +71,7 @@ test('an unknown one that was paid and one that was not are settled on a phone, 
 	const already = paid().length;
 	const people = ['Abebe', 'Almaz', 'Dawit'].map((name, index) => ({
 		employee: `P-${index}`,
-		person: `P${index}`,
+		employeeKey: `P${index}`,
 		name,
 		payroll: 'file',
 		userId: lab.sandbox.books.addUser({ externalId: name }).id,

@@ -111,7 +111,7 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 		);
 		const rows = (await rowsOf(lab.api, PAYMENTS)).filter((row) => row['reference'] === reference);
 		assert.deepEqual(
-			rows.map((row) => [row['outcome'], row['amountEtb'], row['askedEtb']]),
+			rows.map((row) => [row['outcome'], row['amountEtb'], row['requestedAmountEtb']]),
 			[[outcome, null, 250.5]],
 		);
 		assert.match(String(rows[0]?.['reason']), reason);
@@ -123,7 +123,7 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 		/Nothing was sent: in the node Pay set Mode back/,
 	);
 	const kept = (await rowsOf(lab.api, PAYMENTS)).find((row) => row['reference'] === 'unknown');
-	assert.deepEqual([kept?.['outcome'], kept?.['askedEtb']], ['unknown', 250.5]);
+	assert.deepEqual([kept?.['outcome'], kept?.['requestedAmountEtb']], ['unknown', 250.5]);
 	// The next run finds it settled, and says so in place of a time that nobody knows.
 	await setFields(lab.api, id, 'Pay', { mode: 'pay' });
 	await run(id, START);

@@ -50,7 +50,7 @@ export class FilePayroll {
 	async setUp(people: Array<{ employee: string; name?: string; phone?: string }>): Promise<void> {
 		const rows = people.map(({ employee, name = 'Abebe Kebede', phone }) => ({
 			employee,
-			person: employee.replace(/(?<=[a-z])[\s-](?=\d)/gi, '').toUpperCase(),
+			employeeKey: employee.replace(/(?<=[a-z])[\s-](?=\d)/gi, '').toUpperCase(),
 			name,
 			phone,
 			payroll: 'file',

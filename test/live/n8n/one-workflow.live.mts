@@ -48,7 +48,7 @@ async function registered(payments: Row[]): Promise<unknown[][]> {
 	return payments.map(({ reference }) => {
 		const own = rows.filter((row) => row['reference'] === reference);
 		assert.equal(own.length, 1, reference);
-		return ['outcome', 'amountEtb', 'askedEtb', 'txHash', 'reason', 'workflow'].map(
+		return ['outcome', 'amountEtb', 'requestedAmountEtb', 'txHash', 'reason', 'workflow'].map(
 			(column) => own[0]?.[column],
 		);
 	});

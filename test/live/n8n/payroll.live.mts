@@ -112,7 +112,7 @@ void describe('people-to-pay.json', () => {
 		assert.equal(lab.sandbox.books.users().length, users + 1);
 		const added = (await rowsOf(lab.api, PEOPLE)).slice(3);
 		assert.deepEqual(
-			added.map(({ employee, person, payroll }) => [employee, person, payroll]),
+			added.map(({ employee, employeeKey, payroll }) => [employee, employeeKey, payroll]),
 			[['e 2001', 'E2001', 'other']],
 		);
 	});
@@ -367,7 +367,7 @@ test('payments-of-a-period.json makes a file of the register that opens in Libre
 			{ reference: String(reference), ...paidTwice },
 			{ reference: 'open', outcome: 'unknown' },
 			{ reference: 'open', outcome: 'notPaid' },
-		].map((row) => ({ name: 'Open', period: String(period), askedEtb: 7, ...row })),
+		].map((row) => ({ name: 'Open', period: String(period), requestedAmountEtb: 7, ...row })),
 	);
 	const page = await bookkeeper.read(await bookkeeper.fillIn('etb-payments', [String(period)]));
 	const [, encoded = ''] = /decodeURIComponent\("([^"]+)"\)/.exec(page) ?? [];

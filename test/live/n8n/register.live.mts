@@ -20,7 +20,7 @@ after(async () => await lab.stop());
 
 const people = ['E-1', 'E-2'].map((employee, index) => ({
 	employee,
-	person: employee.replace('-', ''),
+	employeeKey: employee.replace('-', ''),
 	name: `Person ${index}`,
 	payroll: 'monthly',
 	userId: lab.sandbox.books.addUser({ externalId: employee }).id,
@@ -45,13 +45,13 @@ test('an older table keeps its rows, and with the new columns a payroll writes i
 	const [paid] = people;
 	assert.ok(paid);
 	const old = {
-		reference: `salary-${duePeriod()}-${paid.person}`,
+		reference: `salary-${duePeriod()}-${paid.employeeKey}`,
 		period: duePeriod(),
-		person: paid.person,
+		employeeKey: paid.employeeKey,
 		employee: paid.employee,
 		name: paid.name,
 		userId: paid.userId,
-		askedEtb: 100,
+		requestedAmountEtb: 100,
 		amountEtb: 100,
 		outcome: 'paid',
 		txHash: '0xold',
@@ -85,7 +85,7 @@ test('two payrolls with the same people at once: each pays a person at most once
 		const userId = lab.sandbox.books.addUser({ externalId: employee }).id;
 		return {
 			employee,
-			person: `N${index}`,
+			employeeKey: `N${index}`,
 			name: employee,
 			payroll: 'monthly',
 			userId,
