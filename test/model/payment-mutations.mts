@@ -238,7 +238,7 @@ export const mutations: Mutation[] = [
 			"readReference('Reference', read('reference', entry.itemIndex) || `item ${entry.itemIndex}`)",
 		],
 		'Two payments of a run have the same reference': [
-			'if (first === entry) return undefined;',
+			'if (first === undefined || first.itemIndex === entry.itemIndex) return undefined;',
 			'return undefined;',
 		],
 	}),
@@ -298,8 +298,8 @@ export const mutations: Mutation[] = [
 	}),
 	...inFile(`${paying}/entry.ts`, {
 		'A payment above its maximum is sent': [
-			'if (maxAmount === undefined || amount === undefined || !isAbove(amount, maxAmount))',
-			'if (maxAmount !== "")',
+			'if (maxAmountEtb === undefined || amount === undefined || !isAbove(amount, maxAmountEtb))',
+			'if (maxAmountEtb !== "")',
 		],
 	}),
 	...inFile(`${shared}/service/attempt.ts`, {

@@ -7,13 +7,20 @@ import { callService } from '../../shared/service/call';
 import { balanceRequest } from '../../shared/service/request';
 import type { Operation } from '../operation';
 import { readOptions, type RunOptions } from './options';
-import { isFailed, isPayment, fillInPayment, sameReferenceCheck } from './entry';
+import {
+	aboveMaximum,
+	fillInPayment,
+	firstUses,
+	isFailed,
+	isPayment,
+	sameReference,
+} from './entry';
 import type { Entry, Payment, Result } from './entry';
 import { PaymentRecord } from './paymentRecord';
 import { loadAccountAndOptions, entriesOf, runOf, assertUsable, type Run } from './run';
 import { payAll } from './sending';
 import { settle } from './settle';
-import { hintAtRepeatedPayees, reportRun, reportHalt } from './report';
+import { hintAtRepeatedWallets, reportRun, reportHalt } from './report';
 import { noRecordResult, resultOfState, settleSteps } from './stateResults';
 import { askAllStates } from './windows';
 
@@ -28,8 +35,8 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const settings = await loadAccountAndOptions(context, () => readOptions(context, read));
 	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
-	const fillIn = (entry: Entry) => fillInPayment(read, entry, options.maxAmount);
-	const entries = entriesOf(context, fillIn, sameReferenceCheck());
+	const fillIn = (entry: Entry): void => fillInPayment(read, entry);
+	const entries = entriesOf(context, fillIn, objectionFinder(options));
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {
 		const pending = context.continueOnFail() ? entries.filter(isPending) : [];
@@ -49,15 +56,23 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const run = runOf(context, settings, (entry) => `It may have been paid. ${settleSteps(entry)}`);
 	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
 	const halt =
-		haltIfAboveMaximum(acceptable, options.maxTotal) ??
+		haltIfAboveMaximum(acceptable, options.maxTotalEtb) ??
 		(await haltIfUncovered(run, record, pending));
 	if (halt !== undefined) return await haltRun(halt);
-	hintAtRepeatedPayees(context, acceptable);
+	hintAtRepeatedWallets(context, acceptable);
 	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
 	else await dryRunAll(run, record, pending);
 	return reportRun(context, options, entries);
 };
+
+const objectionFinder =
+	({ maxAmountEtb }: RunOptions) =>
+	(entries: readonly Entry[]) => {
+		const uses = firstUses(entries);
+		return (entry: Entry): Result | undefined =>
+			aboveMaximum(entry, maxAmountEtb) ?? sameReference(entry, uses.get(entry.key ?? ''));
+	};
 
 const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;

@@ -1,6 +1,6 @@
 /**
  * The entries of a run that pays: one for each item, with the values that were read and its result. An entry
- * with a payee and an amount is payable; one with a reference too is a payment.
+ * with a wallet and an amount is payable; one with a reference too is a payment.
  */
 import type { IDataObject } from 'n8n-workflow';
 import { readAmount } from '../../shared/amount';
@@ -36,13 +36,13 @@ export interface Entry {
 	readonly result?: Result;
 }
 
-/** An entry whose payee and amount are known. */
+/** An entry whose wallet and amount are known. */
 export interface Payable extends Entry {
 	toUserId: string;
 	amount: Decimal;
 }
 
-/** An entry whose payee, amount and reference are known. */
+/** An entry whose wallet, amount and reference are known. */
 export interface Payment extends Payable {
 	reference: string;
 	key: string;
@@ -65,18 +65,12 @@ export const isFailed = (entry: Entry): entry is EndedEntry =>
 
 /**
  * Reads a payment. The entry gets each value as soon as it is read.
- * @returns its result if its amount is above the maximum
  * @throws {InvalidValueError}
  */
-export function fillInPayment(
-	read: ParameterReader,
-	entry: Entry,
-	maxAmount?: Decimal,
-): Result | undefined {
+export function fillInPayment(read: ParameterReader, entry: Entry): void {
 	entry.reference = readReference('Reference', read('reference', entry.itemIndex));
 	entry.key = keyOf(entry.reference);
 	fillInSentFields(read, entry);
-	return resultIfAboveMaximum(entry, maxAmount);
 }
 
 /**
@@ -92,36 +86,36 @@ export function fillInSentFields(read: ParameterReader, entry: Entry): void {
 	entry.amount = readAmount('Amount (ETB)', read('amountEtb', entry.itemIndex));
 }
 
-/** The result of an entry whose amount is above the maximum. */
-function resultIfAboveMaximum({ amount }: Entry, maxAmount?: Decimal): Result | undefined {
-	if (maxAmount === undefined || amount === undefined || !isAbove(amount, maxAmount))
+/** The objection to an entry whose amount is above the Maximum per Payment, in ETB. */
+export function aboveMaximum({ amount }: Entry, maxAmountEtb?: Decimal): Result | undefined {
+	if (maxAmountEtb === undefined || amount === undefined || !isAbove(amount, maxAmountEtb))
 		return undefined;
 	return {
 		code: 'aboveMaximum',
-		message: `Amount (ETB) is ${amount}, which is above the Maximum per Payment of ${maxAmount}`,
+		message: `Amount (ETB) is ${amount}, which is above the Maximum per Payment of ${maxAmountEtb}`,
 		remedy: 'Check the amount, or raise the maximum under Options.',
 	};
 }
 
-/**
- * Makes the function that checks the entries of a run, in order: a reference of an earlier one gets a result.
- */
-export function sameReferenceCheck(): (entry: Entry) => Result | undefined {
-	const firstUses = new Map<string, Entry>();
-	return (entry) => {
-		const { key, reference } = entry;
-		const first = key === undefined ? entry : (firstUses.get(key) ?? entry);
-		if (key !== undefined) firstUses.set(key, first);
-		if (first === entry) return undefined;
-		const likeness =
-			first.reference === reference
-				? `which item ${first.itemIndex} has too`
-				: `which looks like ${show(first.reference)} of item ${first.itemIndex}`;
-		return {
-			code: 'sameReference',
-			message: `Reference is ${show(reference)}, ${likeness}`,
-			remedy:
-				'The same payment? Then remove this row. Another one? Then give it a reference of its own.',
-		};
+/** The first entry of each reference, by its key. */
+export function firstUses(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
+	const uses = new Map<string, Entry>();
+	for (const entry of entries)
+		if (entry.key !== undefined && !uses.has(entry.key)) uses.set(entry.key, entry);
+	return uses;
+}
+
+/** The objection to an entry whose reference is that of `first`, another entry of the run. */
+export function sameReference(entry: Entry, first: Entry | undefined): Result | undefined {
+	if (first === undefined || first.itemIndex === entry.itemIndex) return undefined;
+	const likeness =
+		first.reference === entry.reference
+			? `which item ${first.itemIndex} has too`
+			: `which looks like ${show(first.reference)} of item ${first.itemIndex}`;
+	return {
+		code: 'sameReference',
+		message: `Reference is ${show(entry.reference)}, ${likeness}`,
+		remedy:
+			'The same payment? Then remove this row. Another one? Then give it a reference of its own.',
 	};
 }

@@ -33,10 +33,8 @@ export interface RunOptions {
 	mode: Mode;
 	timeoutMs: number;
 	concurrency: number;
-	/** In ETB. */
-	maxAmount?: Decimal;
-	/** In ETB. */
-	maxTotal?: Decimal;
+	maxAmountEtb?: Decimal;
+	maxTotalEtb?: Decimal;
 	checkBalance: boolean;
 }
 
@@ -65,8 +63,8 @@ export function readOptions(context: IExecuteFunctions, read: ParameterReader): 
 	return {
 		...readSendOptions(given),
 		mode: readMode(context, read),
-		maxAmount: optionalMaximum('maxAmountEtb', 'Maximum per Payment'),
-		maxTotal: optionalMaximum('maxTotalEtb', 'Maximum per Run'),
+		maxAmountEtb: optionalMaximum('maxAmountEtb', 'Maximum per Payment'),
+		maxTotalEtb: optionalMaximum('maxTotalEtb', 'Maximum per Run'),
 		checkBalance: readBoolean('Check Balance First', given.checkBalance),
 	};
 }

@@ -6,7 +6,7 @@ import { runMemoryOf } from '../../shared/runMemory';
 import type { Operation } from '../operation';
 import { useClaim } from './claims';
 import { readClaimOptions } from './options';
-import { isPayable, fillInSentFields, type Entry, type Result } from './entry';
+import { isPayable, fillInSentFields, type Entry } from './entry';
 import { keyOf, readReference } from '../../shared/reference';
 import { loadAccountAndOptions, entriesOf, runOf, assertUsable } from './run';
 import { sendConcurrently } from './sending';
@@ -21,19 +21,24 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		.map((_, itemIndex) => useClaim(context, read, itemIndex, memory));
 	/** The first item of each reference, by its key. */
 	const itemByKey = new Map<string, number>();
-	const fillIn = (entry: Entry): undefined => {
+	const fillIn = (entry: Entry): void => {
 		const { invalidField } = claims[entry.itemIndex] ?? {};
 		if (invalidField !== undefined) throw invalidField;
 		assertNewKey(context, entry.itemIndex, itemByKey);
 		fillInSentFields(read, entry);
 	};
-	const objectionTo = ({ itemIndex }: Entry): Result | undefined => claims[itemIndex]?.objection;
 	const settings = await loadAccountAndOptions(context, () => {
 		assertNoRepeatedItems(context);
 		return readClaimOptions(context);
 	});
 	const { options } = settings;
-	const entries = entriesOf(context, fillIn, objectionTo);
+	const entries = entriesOf(
+		context,
+		fillIn,
+		() =>
+			({ itemIndex }) =>
+				claims[itemIndex]?.objection,
+	);
 	if (settings.halt !== undefined) return reportHalt(context, options, settings.halt, entries);
 	assertUsable(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);

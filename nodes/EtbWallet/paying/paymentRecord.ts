@@ -74,7 +74,7 @@ export interface Statement extends Keyed {
 /** A fact needs two marks; the second confirms the first. */
 type Fact = 'paid' | 'doubt';
 
-/** The state of a reference, regardless of its payee. */
+/** The state of a reference, regardless of wallet and amount. */
 type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
 
 export type PaymentState = ReferenceState | 'otherPayment';
@@ -132,7 +132,7 @@ const busyMarks = (keyed: Keyed, slot: number): string[] =>
 	[-1, 0, 1].map((later) => busyMark(keyed, slot + later));
 const factMark = (fact: Fact, { key }: Keyed): string => `${fact}:${key}`;
 const confirmedMark = (fact: Fact, { key }: Keyed): string => `${fact}Confirmed:${key}`;
-/** The payee and amount that were paid. */
+/** The mark of the wallet and the amount that were paid. */
 const paidToMark = ({ key, toUserId, amount }: Payment): string =>
 	`payee:${JSON.stringify([key, toUserId, amount])}`;
 /** The mark of a reference that a person settled as paid, without saying to whom. */
@@ -222,7 +222,7 @@ export class PaymentRecord {
 	}
 
 	/**
-	 * Records a person's statements about references, regardless of the payees. When it throws, some of the
+	 * Records a person's statements about references, regardless of wallets and amounts. When it throws, some of the
 	 * statements may be recorded.
 	 * @param statements one for each reference
 	 * @param isByHand whether a person typed the statements just now. Otherwise they may be old (`settledBy`)
@@ -325,7 +325,7 @@ function settledBy(state: ReferenceState, says: Statement['says'], wasSaid: bool
 }
 
 /**
- * The states of references, regardless of their payees.
+ * The states of references, regardless of wallets and amounts.
  * @param alsoAsk gives a mark that is asked for together with the others, for references that are paid
  */
 async function askReferenceStates<Each extends Keyed>(

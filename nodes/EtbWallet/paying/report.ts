@@ -52,9 +52,9 @@ function summaryOf(byOutcome: EntriesByOutcome, { mode }: RunOptions): string {
 }
 
 /** Names people with more than one payment, which may be two invoices, or one payment in two rows. */
-export function hintAtRepeatedPayees(context: IExecuteFunctions, payments: Payable[]): void {
-	const byPayee = groupBy(payments, ({ toUserId }) => toUserId);
-	const texts = [...byPayee].flatMap(([toUserId, own]) => {
+export function hintAtRepeatedWallets(context: IExecuteFunctions, payments: Payable[]): void {
+	const byWallet = groupBy(payments, ({ toUserId }) => toUserId);
+	const texts = [...byWallet].flatMap(([toUserId, own]) => {
 		if (own.length === 1) return [];
 		const total = formatEtb(sum(own.map(({ amount }) => amount)));
 		const items = joinedWithRest(

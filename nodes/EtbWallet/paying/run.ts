@@ -55,35 +55,40 @@ export async function loadAccountAndOptions(
 const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
 	runMemoryOf<EndedEntry>(context).kept;
 
+/** Makes the function that gives the objection to one of these entries, if there is one. */
+type ObjectionFinder = (entries: readonly Entry[]) => (entry: Entry) => Result | undefined;
+
 /**
  * Reads and checks the payments of all items. An item that cannot be used gets the result `invalid`.
- * @param fillIn reads the fields of an entry, and throws a field error. An entry for which it gives a result is not sent
- * @param objectionTo gives the objection to an entry, if there is one. It is called in order: for the entries
- * kept from earlier tries, then for every other one, even one that cannot be read
+ * @param fillIn reads the fields of an entry, and throws a field error
+ * @param objectionFinder gets the entries kept from earlier tries first, then every other one, even one that cannot be
+ * read, because that may still have the reference of another entry
  */
 export function entriesOf(
 	context: IExecuteFunctions,
-	fillIn: (entry: Entry) => Result | undefined,
-	objectionTo: (entry: Entry) => Result | undefined,
+	fillIn: (entry: Entry) => void,
+	objectionFinder: ObjectionFinder,
 ): Entry[] {
 	const kept = keptEntries(context);
-	for (const entry of kept.values()) objectionTo(entry);
-	return context.getInputData().map((_, itemIndex): Entry => {
+	const fieldErrors = new Map<Entry, Result>();
+	const entries = context.getInputData().map((_, itemIndex): Entry => {
 		const earlier = kept.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
 		const entry: Entry = { itemIndex };
-		let filledIn: Result | undefined;
-		let fieldResult: Result | undefined;
 		try {
-			filledIn = fillIn(entry);
+			fillIn(entry);
 		} catch (error) {
-			fieldResult = resultOfError('invalid', error);
+			fieldErrors.set(entry, resultOfError('invalid', error));
 		}
-		// An entry whose amount cannot be read may still have the reference of another entry. An objection comes before
-		// the error of a field, because the payment of a used claim may have been sent before.
-		const objection = objectionTo(entry);
-		return { ...entry, result: filledIn ?? objection ?? fieldResult };
+		return entry;
 	});
+	const read = entries.filter(({ result }) => result === undefined);
+	const objectionTo = objectionFinder([...kept.values(), ...read]);
+	return entries.map((entry) => ({
+		...entry,
+		// An objection comes before the error of a field, because the payment of a used claim may have been sent before.
+		result: entry.result ?? objectionTo(entry) ?? fieldErrors.get(entry),
+	}));
 }
 
 /** The result for an error of a field or of a setting. */
