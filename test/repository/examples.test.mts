@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Workflow, type NodeParameterValueType } from 'n8n-workflow';
 import { z } from 'zod';
-import { comparedFields } from '../../nodes/EtbWallet/list/remarkFinder.ts';
-import { optionalColumns, requiredColumns } from '../../nodes/EtbWallet/list/readList.ts';
+import { comparedColumns } from '../../nodes/EtbWallet/list/columns.ts';
+import { optionalColumns, requiredColumns } from '../../nodes/EtbWallet/list/columns.ts';
 import { withCode } from '../../scripts/example-code.mts';
 import { fileRow } from '../../examples/code/file-row.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
@@ -303,7 +303,7 @@ test('each column of a list is kept, of who is new and of who changed, and stand
 	const fixed = ['employee', 'userId'];
 	expect(valuesOf('Change')).toEqual(ofList.filter((name) => !fixed.includes(name)).sort());
 	// A change that is not compared is never written.
-	const compared = ['amountEtb', ...comparedFields.map(({ field }) => field)];
+	const compared = ['amountEtb', ...comparedColumns.map(({ name }) => name)];
 	expect(compared).toEqual(expect.arrayContaining(valuesOf('Change')));
 	for (const [column, cell] of ['Keep', 'Change'].flatMap(cellsOf))
 		if (column !== 'userId') expect(cell).toContain(`json.${column}`);

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { checkListOperation as checkList } from '../../nodes/EtbWallet/actions/disbursement/checkList.operation.ts';
 import { outcomeByCode } from '../../nodes/EtbWallet/codes.ts';
-import { columnNames } from '../../nodes/EtbWallet/list/readList.ts';
+import { columnNames } from '../../nodes/EtbWallet/list/columns.ts';
 import { remarkCodes } from '../../nodes/EtbWallet/list/remarks.ts';
 import { defaultOptions } from '../../nodes/EtbWallet/paying/options.ts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';

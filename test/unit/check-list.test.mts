@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import type { ListSettings } from '../../nodes/EtbWallet/list/listSettings.ts';
-import { columnNames, optionalColumns } from '../../nodes/EtbWallet/list/readList.ts';
+import { columnNames, optionalColumns } from '../../nodes/EtbWallet/list/columns.ts';
 import { duePeriod, readPeriod } from '../../nodes/EtbWallet/list/period.ts';
 import { InvalidValueError } from '../../nodes/shared/invalidValue.ts';
 import { cellText } from '../../nodes/EtbWallet/list/spreadsheet.ts';

@@ -7,28 +7,27 @@ import type { ListSettings } from './listSettings';
 import { cellText } from './spreadsheet';
 import { remarkFinder } from './remarkFinder';
 import { sameValueFinder } from './sameValueFinder';
-import { readList, type Column, type HeadingOf } from './readList';
+import { optionalColumns, type Column, type UncheckedColumn } from './columns';
+import { readList, type HeadingOf } from './readList';
 import { historyFinder, type History } from './history';
 import { readPeople, readRegisteredPayments } from './knownTables';
 import { payrollReference } from './payrollReference';
 import type { KnownTables, RegisteredPayment } from './knownTables';
 import { remark, type Remark } from './remarks';
-import { rowOf, type Person, type ReadRow } from './rows';
+import { isChecked, rowOf, type Person, type ReadRow } from './rows';
 
 /** A row in the output, as docs/operations.md describes it. Amounts are in ETB. */
 export interface CheckedRow
 	extends Pick<ReadRow, 'line'>,
 		Pick<Person, 'employee' | 'name' | 'amountEtb' | 'listedAmountEtb'>,
-		Pick<ListSettings, 'period' | 'purpose'> {
+		Pick<ListSettings, 'period' | 'purpose'>,
+		Partial<Record<UncheckedColumn, unknown>> {
 	/** Only `ready` has a reference and an amount, so no later node can pay another row. */
 	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
 	/** The key of the employee number. */
 	employeeKey: string;
 	/** The wallet, also that of Known People. */
 	toUserId: string;
-	/** The cells `email` and `phone` as they came, if the list has the column. */
-	email?: unknown;
-	phone?: unknown;
 	/** All problems in one text; empty if there is none. */
 	problem: string;
 	remarks: Remark[];
@@ -95,8 +94,7 @@ export function checkList(
 				employeeKey: person.employeeKey,
 				name: person.name,
 				toUserId: person.userId,
-				...(cells.email !== undefined && { email: cells.email }),
-				...(cells.phone !== undefined && { phone: cells.phone }),
+				...uncheckedCells(cells),
 				period,
 				purpose,
 				problem,
@@ -112,6 +110,14 @@ export function checkList(
 		};
 	});
 }
+
+/** The cells of the columns that are not checked, as they came. A list may lack a column. */
+const uncheckedCells = (cells: ReadRow['cells']): Partial<Record<UncheckedColumn, unknown>> =>
+	Object.fromEntries(
+		optionalColumns
+			.filter((column) => !isChecked(column) && cells[column] !== undefined)
+			.map((column) => [column, cells[column]]),
+	);
 
 const isPerson = ({ kind }: ReadRow): boolean => kind === 'person';
 

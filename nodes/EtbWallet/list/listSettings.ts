@@ -12,7 +12,7 @@ import {
 import { property } from '../../shared/unknownValues';
 import { readSameForAll, type ParameterReader } from '../parameters';
 import { readPeriod, type Period } from './period';
-import { columnNames, type Column } from './readList';
+import { columnNames, type Column } from './columns';
 
 export interface ListSettings {
 	/** The purpose of the list, such as salary. It begins each reference. */

@@ -9,17 +9,7 @@ import {
 	cellValue,
 } from './spreadsheet';
 import { messageOf } from '../../shared/unknownValues';
-
-/** The columns that a list must have. */
-export const requiredColumns = ['employee', 'name', 'amountEtb'] as const;
-/** The columns that a list may have. */
-export const optionalColumns = ['userId', 'email', 'phone'] as const;
-/**
- * All columns that are read. Upper case, blanks and signs of a heading do not count, so `Amount (ETB)` is
- * `amountEtb`. A list with a column period is checked for another period.
- */
-export const columnNames = [...requiredColumns, ...optionalColumns, 'period'] as const;
-export type Column = (typeof columnNames)[number];
+import { columnNames, requiredColumns, type Column } from './columns';
 
 /** The heading of a column in the user's own list: the name of the column, unless the user named another. */
 export type HeadingOf = (column: Column) => string;
@@ -196,7 +186,7 @@ function placesIn(headings: string[], headingOf: HeadingOf): Map<Column, number[
 /** @throws {InvalidValueError} if a column is missing, or is there twice */
 function assertColumns({ headings, places, line }: HeadingRow, headingOf: HeadingOf): void {
 	const isNeeded = (column: Column): boolean =>
-		headingOf(column) !== column || requiredColumns.some((each) => each === column);
+		headingOf(column) !== column || requiredColumns.some((required) => required === column);
 	const missing = columnNames.filter((column) => isNeeded(column) && !places.get(column)?.length);
 	if (missing.length > 0) {
 		throw new InvalidValueError(

@@ -1,32 +1,13 @@
 /** Remarks that compare a person with the others of the list, and with the known people and payments. */
 import { decimalText, formatEtb } from '../../shared/decimal';
-import { normalizeText } from '../../shared/normalizeText';
-import { normalizePhone } from './phone';
+import { comparedColumns } from './columns';
 import { dayMs, localTime } from './period';
 import type { ListSettings } from './listSettings';
 import { sameValueFinder } from './sameValueFinder';
 import type { History } from './history';
 import { isPaid, type KnownTables } from './knownTables';
-import { latelyDays, remark, remarkIf, type Remark, type RemarkCode } from './remarks';
+import { latelyDays, remark, remarkIf, type Remark } from './remarks';
 import type { Person, ReadRow } from './rows';
-
-const normalizeEmail = (text: string): string => (text.includes('@') ? normalizeText(text) : '');
-
-/**
- * The fields of a person that are compared beside the amount, each normalized. An empty text is
- * not compared. `same`: the remark on a value that only one person should have.
- */
-export const comparedFields: ReadonlyArray<{
-	field: 'name' | 'phone' | 'userId' | 'email';
-	normalize: (text: string) => string;
-	changed: RemarkCode;
-	same: RemarkCode;
-}> = [
-	{ field: 'name', normalize: normalizeText, changed: 'changedName', same: 'sameName' },
-	{ field: 'phone', normalize: normalizePhone, changed: 'changedPhone', same: 'samePhone' },
-	{ field: 'userId', normalize: normalizeText, changed: 'changedWallet', same: 'sameWallet' },
-	{ field: 'email', normalize: normalizeEmail, changed: 'changedEmail', same: 'sameEmail' },
-];
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
@@ -92,7 +73,7 @@ function changesOf(person: Person, history: History, { payments }: KnownTables):
 function withKnownFields(person: Person, knownPerson: Person | undefined): Person {
 	if (knownPerson === undefined) return person;
 	const filled = { ...person };
-	for (const { field } of comparedFields) filled[field] ||= knownPerson[field];
+	for (const { name } of comparedColumns) filled[name] ||= knownPerson[name];
 	return filled;
 }
 
@@ -103,11 +84,11 @@ const isSameAmount = (one = NaN, other = NaN): boolean => Math.abs(one - other) 
 function firstValues(person: Person, knownPerson: Person | undefined): Remark[] {
 	if (knownPerson === undefined) return [];
 	const isFirstAmount = person.amountEtb !== undefined && knownPerson.amountEtb === undefined;
-	const codes = comparedFields
-		.filter(({ field }) => field !== 'userId')
+	const codes = comparedColumns
+		.filter(({ name }) => name !== 'userId')
 		.filter(
-			({ field, normalize }) =>
-				normalize(person[field]) !== '' && normalize(knownPerson[field]) === '',
+			({ name, normalize }) =>
+				normalize(person[name]) !== '' && normalize(knownPerson[name]) === '',
 		)
 		.map(({ changed }) => changed);
 	return [...(isFirstAmount ? ['changedAmount' as const] : []), ...codes].map((code) =>
@@ -122,10 +103,10 @@ function differences(person: Person, known: Person | undefined, when: string, wi
 	const { amountEtb: was = 0 } = known;
 	const isOther = withAmount && amount > 0 && was > 0 && !isSameAmount(amount, was);
 	const percent = ((amount / was - 1) * 100).toFixed(1).replace(/^(?=\d)/, '+');
-	const others = comparedFields.flatMap(({ field, normalize, changed }) => {
-		const normalized = [normalize(person[field]), normalize(known[field])];
+	const others = comparedColumns.flatMap(({ name, normalize, changed }) => {
+		const normalized = [normalize(person[name]), normalize(known[name])];
 		const isSame = normalized[0] === normalized[1] || normalized.includes('');
-		return isSame ? [] : remarkIf(changed, `${known[field]} ${when}`);
+		return isSame ? [] : remarkIf(changed, `${known[name]} ${when}`);
 	});
 	return [
 		...remarkIf(
@@ -197,12 +178,12 @@ function sumsOfOthers(amounts: readonly number[]): Set<number> {
 /** Makes one spelling of Tadesse and Tadese, because Ethiopian names have several in Latin letters. */
 const withoutDoubles = (name: string): string => name.replace(/(\p{L})\1+/gu, '$1');
 
-/** Makes the function that remarks on the same name, telephone, wallet or email under another number. */
+/** Makes the function that remarks on what somebody with another number has too, such as a telephone. */
 function sharedFieldFinder(people: readonly Person[]): (person: Person) => Remark[] {
 	const numbered = people.filter(({ employeeKey }) => employeeKey !== '');
-	const finders = comparedFields.map(({ field, normalize, same }) => {
+	const finders = comparedColumns.map(({ name, normalize, same }) => {
 		const likenessOf = (person: Person): string =>
-			field === 'name' ? withoutDoubles(normalize(person.name)) : normalize(person[field]);
+			name === 'name' ? withoutDoubles(normalize(person.name)) : normalize(person[name]);
 		const othersLike = sameValueFinder(
 			numbered.map((each) => ({
 				value: likenessOf(each),

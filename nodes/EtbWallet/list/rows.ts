@@ -13,20 +13,14 @@ import {
 	cellText,
 	cellValue,
 } from './spreadsheet';
-import type { Column, HeadingOf, SourceRow } from './readList';
+import type { Column, TextColumn } from './columns';
+import type { HeadingOf, SourceRow } from './readList';
 import { remark, remarkIf, type Remark } from './remarks';
 
 /** A person of a list or a table, with the amount to pay or paid. A text that is not known is empty. */
-export interface Person {
-	/** The employee number as it is written. */
-	employee: string;
+export interface Person extends Record<TextColumn, string> {
 	/** The key of the employee number; empty if it cannot be read. */
 	employeeKey: string;
-	name: string;
-	phone: string;
-	email: string;
-	/** The wallet. */
-	userId: string;
 	/** The amount in ETB; undefined if it cannot be read. */
 	amountEtb?: number;
 	/** The amount before rounding, in ETB; undefined for an amount that is not rounded. */
@@ -55,6 +49,9 @@ const checkedColumns: Array<{ column: Column; forbidsInvisible: boolean; read: R
 	{ column: 'userId', forbidsInvisible: true, read: () => ({}) },
 	{ column: 'amountEtb', forbidsInvisible: true, read: readAmountCell },
 ];
+
+export const isChecked = (name: Column): boolean =>
+	checkedColumns.some(({ column }) => column === name);
 
 /** A row of the list, as far as it can be read. */
 export interface ReadRow extends SourceRow {

@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { checkList } from '../../list/checkList';
 import { readListSettings } from '../../list/listSettings';
-import { optionalColumns, requiredColumns, type Column } from '../../list/readList';
+import { columns, optionalColumns, requiredColumns } from '../../list/columns';
 import { errorItem } from '../../../shared/n8n';
 import { invalidValueNodeError, invalidValueFailure } from '../../../shared/nodeErrors';
 import type { ParameterReader } from '../../parameters';
@@ -16,19 +16,18 @@ import type { Operation } from '../../operation';
 const bold = (columns: readonly string[]): string =>
 	columns.map((column) => `<b>${column}</b>`).join(', ');
 
-const ownHeading = (
-	displayName: string,
-	name: Column,
-	example: string,
-	what: string,
-): INodeProperties => ({
-	displayName,
-	name,
-	type: 'string',
-	default: '',
-	placeholder: `e.g. ${example}`,
-	description: `The heading of the column with ${what}`,
-});
+const ownHeadings: INodeProperties[] = columns
+	.map(
+		({ displayName, name, example, contents }): INodeProperties => ({
+			displayName,
+			name,
+			type: 'string',
+			default: '',
+			placeholder: `e.g. ${example}`,
+			description: `The heading of the column with ${contents}`,
+		}),
+	)
+	.sort((one, other) => (one.displayName < other.displayName ? -1 : 1));
 
 /** The operation calls no service, and needs no credential. */
 export const checkListOperation: Operation = {
@@ -81,19 +80,7 @@ export const checkListOperation: Operation = {
 			default: {},
 			description:
 				'The headings in your own list, if they are other ones. Write each as it stands there, once. A column that is not here has the heading that the notice above names.',
-			options: [
-				ownHeading('Amount', 'amountEtb', 'Net to pay', 'what each person gets, in ETB'),
-				ownHeading('Email', 'email', 'E-mail', 'email addresses'),
-				ownHeading(
-					'Employee',
-					'employee',
-					'Staff No',
-					'employee numbers, or another number that each person keeps',
-				),
-				ownHeading('Name', 'name', 'Full name', 'names'),
-				ownHeading('Phone', 'phone', 'Mobile', 'telephone numbers'),
-				ownHeading('User ID', 'userId', 'Wallet', 'wallets, if the list has them'),
-			],
+			options: ownHeadings,
 		},
 		{
 			displayName: 'Known People',
