@@ -8,7 +8,7 @@ import { optionalColumns, requiredColumns } from '../../nodes/EtbWallet/list/col
 import { withCode } from '../../scripts/example-code.mts';
 import { fileRow } from '../../examples/code/file-row.mts';
 import { PUBLISHED_EXAMPLE, exampleFiles, readExample, tablesOf } from '../../demo/examples.mts';
-import { firstColumns } from '../support/people.mts';
+import { firstColumns, renamedColumns } from '../support/people.mts';
 import { expectConnected } from './connected.mts';
 
 const files = globSync('examples/*.json').map((path) => basename(path));
@@ -314,13 +314,16 @@ test('each column of a list is kept, of who is new and of who changed, and stand
 });
 
 test.each(Object.entries(firstColumns))(
-	'docs/examples.md names the columns that an older %s lacks',
+	'docs/examples.md brings an older %s up to date',
 	async (table, first) => {
 		const columns = tablesOf(await readExample('people-to-pay.json')).get(table) ?? [];
-		const added = columns.map(({ name }) => name).filter((name) => !first.includes(name));
+		const renamed = Object.entries(renamedColumns).filter(([from]) => first.includes(from));
+		const known = [...first, ...renamed.map(([, to]) => to)];
+		const added = columns.map(({ name }) => name).filter((name) => !known.includes(name));
 		const step = new RegExp(`^- \\*\\*An older \\*${table}\\*(.*\n(?:  .*\n)*)`, 'm');
 		const [, text = ''] = step.exec(readFileSync('docs/examples.md', 'utf8')) ?? [];
-		const [, named = ''] = /: under \*Data tables\* add(.*?),? (?:each )?as/s.exec(text) ?? [];
+		for (const [from, to] of renamed) expect(text).toContain(`\`${from}\` to \`${to}\``);
+		const [, named = ''] = /\badd (.*?),? (?:each )?as/s.exec(text) ?? [];
 		const names = [...named.matchAll(/`(\w+)`/g)].map(([, name]) => name);
 		expect(names.sort()).toEqual(added.sort());
 	},

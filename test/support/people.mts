@@ -7,14 +7,16 @@ import { START, list, node, start, workflow, type NodeFile } from './n8n/workflo
 export const PEOPLE = 'ETB people to pay';
 export const PAYMENTS = 'ETB payments';
 
-/** The columns that the tables had when people first made them. A person adds the others: docs/examples.md. */
+/** The columns that the tables had when people first made them. A person brings them up to date: docs/examples.md. */
 export const firstColumns = {
 	[PAYMENTS]: [
-		...['reference', 'period', 'employeeKey', 'employee', 'name', 'phone', 'userId', 'requestedAmountEtb'],
+		...['reference', 'period', 'person', 'employee', 'name', 'phone', 'userId', 'askedEtb'],
 		...['amountEtb', 'outcome', 'paidAt', 'txHash', 'approvedBy', 'settledBy'],
 	],
-	[PEOPLE]: ['employeeKey', 'employee', 'name', 'email', 'phone', 'amountEtb', 'payroll', 'userId'],
+	[PEOPLE]: ['person', 'employee', 'name', 'email', 'phone', 'amountEtb', 'payroll', 'userId'],
 };
+/** The names that some of these columns have now. */
+export const renamedColumns = { person: 'employeeKey', askedEtb: 'requestedAmountEtb' };
 
 /** The period that is due, with pay day 25. Addis Ababa is 3 hours ahead of UTC. */
 export function duePeriod(): string {

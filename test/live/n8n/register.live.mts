@@ -12,6 +12,7 @@ import {
 	addRows,
 	duePeriod,
 	firstColumns,
+	renamedColumns,
 	rowsOf,
 } from '../../support/people.mts';
 
@@ -35,23 +36,27 @@ test('without its table a payroll pays nobody, and names the table', async () =>
 	assert.equal(payments().length, 0);
 });
 
-test('an older table keeps its rows, and with the new columns a payroll writes into it', async () => {
+test('an older table keeps its rows, and brought up to date a payroll writes into it', async () => {
 	const columns = tablesOf(await readExample('people-to-pay.json')).get(PAYMENTS) ?? [];
-	const isNew = ({ name }: { name: string }) => !firstColumns[PAYMENTS].includes(name);
+	const newNames = new Map(Object.entries(renamedColumns));
+	const first = new Map(firstColumns[PAYMENTS].map((name) => [newNames.get(name) ?? name, name]));
 	await lab.api.createDataTable(
 		PAYMENTS,
-		columns.filter((column) => !isNew(column)),
+		columns.flatMap(({ name, type }) => {
+			const firstName = first.get(name);
+			return firstName === undefined ? [] : { name: firstName, type };
+		}),
 	);
 	const [paid] = people;
 	assert.ok(paid);
 	const old = {
 		reference: `salary-${duePeriod()}-${paid.employeeKey}`,
 		period: duePeriod(),
-		employeeKey: paid.employeeKey,
+		person: paid.employeeKey,
 		employee: paid.employee,
 		name: paid.name,
 		userId: paid.userId,
-		requestedAmountEtb: 100,
+		askedEtb: 100,
 		amountEtb: 100,
 		outcome: 'paid',
 		txHash: '0xold',
@@ -62,7 +67,9 @@ test('an older table keeps its rows, and with the new columns a payroll writes i
 	const id = await lab.add(await readExample('payroll.json'));
 	const run = async () => await lab.api.endedExecution(await lab.api.run(id, 'Every 25th'));
 
-	await lab.api.addColumns(PAYMENTS, columns.filter(isNew));
+	for (const [from, to] of newNames) await lab.api.renameColumn(PAYMENTS, from, to);
+	const added = columns.filter(({ name }) => !first.has(name));
+	await lab.api.addColumns(PAYMENTS, added);
 	assert.equal((await run()).error, undefined);
 	assert.deepEqual(
 		payments().map(({ toUserId }) => toUserId),
@@ -70,10 +77,10 @@ test('an older table keeps its rows, and with the new columns a payroll writes i
 	);
 	const rows = await rowsOf(lab.api, PAYMENTS);
 	assert.deepEqual(
-		rows.map(({ reference, outcome, txHash, purpose }) => [reference, outcome, txHash, purpose]),
+		rows.map((row) => ['reference', 'employeeKey', 'txHash', 'purpose'].map((name) => row[name])),
 		[
-			[old.reference, 'paid', '0xold', null],
-			[`salary-${duePeriod()}-E2`, 'paid', payments()[0]?.txHash, 'salary'],
+			[old.reference, 'E1', '0xold', null],
+			[`salary-${duePeriod()}-E2`, 'E2', payments()[0]?.txHash, 'salary'],
 		],
 	);
 });

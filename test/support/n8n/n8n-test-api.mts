@@ -76,13 +76,25 @@ export class N8nTestApi extends N8nApi {
 
 	/** Adds columns to a data table, as a person does on its page. */
 	async addColumns(table: string, columns: DataTableColumn[]): Promise<void> {
+		const { path } = await this.dataTable(table);
+		for (const column of columns) await this.request('POST', `${path}/columns`, WithId, column);
+	}
+
+	/** Renames a column of a data table, as a person does on its page. */
+	async renameColumn(table: string, from: string, to: string): Promise<void> {
+		const { path, columns } = await this.dataTable(table);
+		const id = columns.find(({ name }) => name === from)?.id;
+		await this.request('PATCH', `${path}/columns/${id}/rename`, z.unknown(), { name: to });
+	}
+
+	private async dataTable(table: string) {
 		const { id: project } = await this.request('GET', '/rest/projects/personal', WithId);
 		const path = `/rest/projects/${project}/data-tables`;
-		const Tables = z.object({ data: z.array(WithId.extend({ name: z.string() })) });
+		const Named = WithId.extend({ name: z.string() });
+		const Tables = z.object({ data: z.array(Named.extend({ columns: z.array(Named) })) });
 		const { data } = await this.request('GET', path, Tables);
-		const id = data.find(({ name }) => name === table)?.id;
-		for (const column of columns)
-			await this.request('POST', `${path}/${id}/columns`, WithId, column);
+		const found = data.find(({ name }) => name === table);
+		return { path: `${path}/${found?.id}`, columns: found?.columns ?? [] };
 	}
 
 	/** Saves a workflow with these changes; the earlier version stays published until it is activated again. */
