@@ -115,7 +115,7 @@ const signed = (body: string, secret: string): Delivery => ({
 });
 const newEvent = (secret: string): Delivery => signed(transfer(`event-${++sent}`), secret);
 
-/** @returns how long the answer took, in ms */
+/** @returns how long the response took, in ms */
 async function send(url: string, { body, signature: header }: Delivery, status = 200) {
 	const startedAt = performance.now();
 	const response = await fetch(url, {
@@ -130,7 +130,7 @@ async function send(url: string, { body, signature: header }: Delivery, status =
 
 interface EventRun {
 	perSecond: number;
-	/** The time until the answer below which 99 % lie, in ms. */
+	/** The time until the response below which 99 % lie, in ms. */
 	p99: number;
 	/** The CPU time of n8n for each event, in ms. */
 	cpu: number;
@@ -170,7 +170,7 @@ async function measureEvents(bench: Bench, receivers: Receiver[]): Promise<strin
 		`${receiver.name}, ${atOnce} at once`,
 		...(['perSecond', 'p99', 'cpu'] as const).map((key) => shown(runs.map((run) => run[key]))),
 	]);
-	return table(['', 'events/s', 'answer, p99, ms', 'CPU for one, ms'], rows);
+	return table(['', 'events/s', 'response, p99, ms', 'CPU for one, ms'], rows);
 }
 
 /** CPU of n8n for a delivery that the trigger turns away, in ms. */
@@ -193,12 +193,12 @@ async function measureRefused(bench: Bench, [trigger]: Receiver[]): Promise<stri
 		for (let round = 0; round < ROUNDS; round++) {
 			const executions = bench.executions();
 			const cpu = bench.cpuMs();
-			const answers: Array<Promise<number>> = [];
+			const responses: Array<Promise<number>> = [];
 			for (let index = 0; index < REFUSED; index++) {
-				answers.push(send(url, delivery(), status));
+				responses.push(send(url, delivery(), status));
 				await sleep(1000 / PER_SECOND);
 			}
-			await Promise.all(answers);
+			await Promise.all(responses);
 			rounds.push((bench.cpuMs() - cpu) / REFUSED);
 			if (bench.executions() !== executions) throw new Error(`${name}: it started an execution`);
 		}

@@ -163,7 +163,7 @@ async function receivedPayment(api: N8nApi, workflowId: string): Promise<Item> {
 	}
 }
 
-/** Waits until the payment's event was accepted; throws a DemoFailure with the receiver's answer else. */
+/** Waits until the payment's event was accepted; throws a DemoFailure with the receiver's response else. */
 async function paymentEventDelivered(sandbox: Stack['sandbox']): Promise<void> {
 	const queued = sandbox.books.deliveries().find(({ event }) => event === PAYMENT_EVENT);
 	if (!queued) throw new DemoFailure(`The service queued no ${PAYMENT_EVENT}`);

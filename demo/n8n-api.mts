@@ -52,7 +52,7 @@ export interface DataTableColumn {
 	type: string;
 }
 
-/** An answer of n8n with an error status. */
+/** A response of n8n with an error status. */
 export class N8nApiError extends Error {
 	readonly status: number;
 
@@ -309,7 +309,7 @@ export class N8nApi {
 	protected async request<T>(
 		method: string,
 		path: string,
-		answer: z.ZodType<T, z.ZodTypeDef, unknown>,
+		shape: z.ZodType<T, z.ZodTypeDef, unknown>,
 		body?: object,
 	): Promise<T> {
 		const deadline = Date.now() + READY_WITHIN_MS;
@@ -337,8 +337,8 @@ export class N8nApi {
 		if (login) this.cookie = login.split(';')[0] ?? '';
 		if (!response.ok) throw new N8nApiError(messageOf(text), response.status);
 		const parsed: unknown = JSON.parse(text);
-		// Its REST paths wrap every answer in `data`; the list of node types is a plain file.
-		return answer.parse(path.startsWith('/rest/') ? Wrapped.parse(parsed).data : parsed);
+		// Its REST paths wrap every response in `data`; the list of node types is a plain file.
+		return shape.parse(path.startsWith('/rest/') ? Wrapped.parse(parsed).data : parsed);
 	}
 }
 

@@ -44,7 +44,7 @@ export interface Attempt {
 	at: number;
 	/** The HTTP status, if the receiver answered. */
 	status?: number;
-	/** The reason why there was no answer. */
+	/** The reason why there was no response. */
 	error?: string;
 }
 

@@ -104,7 +104,7 @@ function problemOf(deliveries: Delivery[]): string | undefined {
 		return 'Not sent: no webhook URL is set. Publish a workflow with the trigger.';
 	const { status, error } = failed.attempts.at(-1) ?? {};
 	const what = [failed, ...others].map(({ event }) => event).join(', ');
-	return `Not taken: ${what} (${status === undefined ? error : `answer ${status}`}). A test URL takes one event after each Execute step.`;
+	return `Not taken: ${what} (${status === undefined ? error : `response ${status}`}). A test URL takes one event after each Execute step.`;
 }
 
 /** The JSON of a body that arrived as text; an empty body counts as an empty object. */

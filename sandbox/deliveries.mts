@@ -6,7 +6,7 @@ import { signBody } from './signature.mts';
 
 /** The pauses before the retries, in ms (service document §6). */
 const RETRY_DELAYS_MS: readonly number[] = [30_000, 120_000, 480_000];
-/** The time in ms after which an attempt without an answer has failed. */
+/** The time in ms after which an attempt without a response has failed. */
 export const DELIVERY_TIMEOUT_MS = 10_000;
 // So many attempts keep a receiver busy. More would only queue at the receiver and time out there.
 const ATTEMPTS_AT_ONCE = 64;
@@ -193,7 +193,7 @@ export class Deliveries {
 	): Promise<Omit<Attempt, 'at'>> {
 		const { timeoutMs } = this.options;
 		const timeout = setTimeout(
-			() => abort.abort(new Error(`No answer within ${timeoutMs} ms`)),
+			() => abort.abort(new Error(`No response within ${timeoutMs} ms`)),
 			timeoutMs,
 		);
 		try {

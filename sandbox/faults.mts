@@ -2,8 +2,8 @@
 import type { ReceivedRequest, RouteName } from './partner-api.mts';
 import { errorBody } from './refusal.mts';
 
-/** An answer that replaces the service's own. */
-export interface CannedAnswer {
+/** A response that replaces the service's own. */
+export interface CannedResponse {
 	status: number;
 	headers?: Record<string, string>;
 	body?: string;
@@ -12,28 +12,28 @@ export interface CannedAnswer {
 /** The fault of one request. */
 export interface Fault {
 	/** Whether the service does the work (pays, provisions, ...) before it answers. */
-	process: 'before-answer' | 'never';
+	process: 'before-response' | 'never';
 	/**
-	 * `normal`: the service's own answer; `none`: no answer, the connection stays open;
+	 * `normal`: the service's own response; `none`: no response, the connection stays open;
 	 * `reset`: TCP reset; `cut`: half of the body under the full Content-Length, then closed;
 	 * `drip`: a body without an end, a byte at a time; `switch`: 101 Switching Protocols, the connection stays open.
-	 * With `process: 'never'` the service has no answer of its own: `normal` and `cut` then use a 503.
+	 * With `process: 'never'` the service has no response of its own: `normal` and `cut` then use a 503.
 	 */
-	answer: 'normal' | 'none' | 'reset' | 'cut' | 'drip' | 'switch' | CannedAnswer;
-	/** The pause before the answer, in ms. */
+	response: 'normal' | 'none' | 'reset' | 'cut' | 'drip' | 'switch' | CannedResponse;
+	/** The pause before the response, in ms. */
 	delayMs?: number;
 	/** The pause between two bytes of `drip`, in ms; 300 by default. */
 	dripEveryMs?: number;
 }
 
 const jsonError = (code: string, message: string) => JSON.stringify(errorBody(code, message));
-const error500: CannedAnswer = {
+const error500: CannedResponse = {
 	status: 500,
 	body: jsonError('internal_error', 'Something went wrong. Please try again later.'),
 };
 
-/** The answer of a service that is down for a moment. */
-export const unavailable: CannedAnswer = {
+/** The response of a service that is down for a moment. */
+export const unavailable: CannedResponse = {
 	status: 503,
 	body: jsonError('unavailable', 'The service is temporarily unavailable.'),
 };
@@ -42,32 +42,35 @@ export const unavailable: CannedAnswer = {
 export const presets = {
 	refused: {
 		process: 'never',
-		answer: { status: 422, body: jsonError('refused', 'The wallet cannot be used at the moment.') },
+		response: {
+			status: 422,
+			body: jsonError('refused', 'The wallet cannot be used at the moment.'),
+		},
 	},
-	timeoutAfterPaying: { process: 'before-answer', answer: 'none' },
-	timeoutBeforePaying: { process: 'never', answer: 'none' },
-	error500AfterPaying: { process: 'before-answer', answer: error500 },
-	error500BeforePaying: { process: 'never', answer: error500 },
-	resetAfterPaying: { process: 'before-answer', answer: 'reset' },
-	resetBeforePaying: { process: 'never', answer: 'reset' },
+	timeoutAfterPaying: { process: 'before-response', response: 'none' },
+	timeoutBeforePaying: { process: 'never', response: 'none' },
+	error500AfterPaying: { process: 'before-response', response: error500 },
+	error500BeforePaying: { process: 'never', response: error500 },
+	resetAfterPaying: { process: 'before-response', response: 'reset' },
+	resetBeforePaying: { process: 'never', response: 'reset' },
 	tooManyRequests: {
 		process: 'never',
-		answer: {
+		response: {
 			status: 429,
 			headers: { 'retry-after': '1' },
 			body: jsonError('too_many_requests', 'Too many requests. Slow down.'),
 		},
 	},
-	serviceUnavailable: { process: 'never', answer: unavailable },
-	slow: { process: 'before-answer', answer: 'normal', delayMs: 1500 },
-	cutBody: { process: 'before-answer', answer: 'cut' },
-	drippingBody: { process: 'before-answer', answer: 'drip' },
-	switchingProtocols: { process: 'before-answer', answer: 'switch' },
-	emptyBody: { process: 'before-answer', answer: { status: 200, body: '' } },
-	invalidJson: { process: 'before-answer', answer: { status: 200, body: '{"success": tru' } },
+	serviceUnavailable: { process: 'never', response: unavailable },
+	slow: { process: 'before-response', response: 'normal', delayMs: 1500 },
+	cutBody: { process: 'before-response', response: 'cut' },
+	drippingBody: { process: 'before-response', response: 'drip' },
+	switchingProtocols: { process: 'before-response', response: 'switch' },
+	emptyBody: { process: 'before-response', response: { status: 200, body: '' } },
+	invalidJson: { process: 'before-response', response: { status: 200, body: '{"success": tru' } },
 	htmlError: {
 		process: 'never',
-		answer: {
+		response: {
 			status: 500,
 			headers: { 'content-type': 'text/html; charset=utf-8' },
 			body: '<!doctype html><html><head><title>500 Internal Server Error</title></head><body><h1>Internal Server Error</h1></body></html>',

@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Books, Disbursement } from './books.mts';
-import { unavailable, type CannedAnswer, type Fault, type Faults } from './faults.mts';
+import { unavailable, type CannedResponse, type Fault, type Faults } from './faults.mts';
 import { parseEtb } from './money.mts';
-import { errorAnswer, errorBody, parseBody, parseJson, Refusal } from './refusal.mts';
+import { errorBody, errorResponse, parseBody, parseJson, Refusal } from './refusal.mts';
 
 /** The path prefix of every endpoint (service document §1). */
 const PARTNER_PREFIX = '/api/v1/partners';
@@ -35,7 +35,7 @@ interface PartnerApiOptions {
 	/** Whether the value of the Authorization header is accepted. */
 	accepts(authorization: string | undefined): boolean;
 	record(request: ReceivedRequest): void;
-	/** The constant latency of each answer, in ms. */
+	/** The constant latency of each response, in ms. */
 	latencyMs(): number;
 	onDisbursed: (disbursement: Disbursement) => void;
 	/** Aborted when the service stops. */
@@ -44,7 +44,7 @@ interface PartnerApiOptions {
 
 const Params = z.record(z.string());
 
-interface Answer {
+interface ServiceResponse {
 	status: number;
 	body: unknown;
 }
@@ -88,7 +88,10 @@ function amountTextOf(bodyText: string): string {
 	return sources.get(root) ?? '';
 }
 
-function disburse(request: ReceivedRequest, { books, onDisbursed }: PartnerApiOptions): Answer {
+function disburse(
+	request: ReceivedRequest,
+	{ books, onDisbursed }: PartnerApiOptions,
+): ServiceResponse {
 	const { toUserId, amountEtb } = parseBody(bodies.disbursement, request.body);
 	const amountText = amountTextOf(request.bodyText);
 	try {
@@ -107,29 +110,32 @@ function disburse(request: ReceivedRequest, { books, onDisbursed }: PartnerApiOp
 interface Endpoint {
 	/** The label of the route on the page. */
 	label: string;
-	answer: (request: ReceivedRequest, options: PartnerApiOptions) => Answer;
+	respond: (request: ReceivedRequest, options: PartnerApiOptions) => ServiceResponse;
 }
 
 /** The endpoints of the service document §4. */
 const endpoints = {
 	'GET /balance': {
 		label: 'Read the balance',
-		answer: (_request, { books }) => ({ status: 200, body: { data: books.balance() } }),
+		respond: (_request, { books }) => ({ status: 200, body: { data: books.balance() } }),
 	},
 	'GET /fee': {
 		label: 'Read the fee',
-		answer: (_request, { books }) => ({ status: 200, body: { data: { feePercent: books.fee() } } }),
+		respond: (_request, { books }) => ({
+			status: 200,
+			body: { data: { feePercent: books.fee() } },
+		}),
 	},
 	'PUT /fee': {
 		label: 'Set the fee',
-		answer(request, { books }) {
+		respond(request, { books }) {
 			books.setFee(parseBody(bodies.fee, request.body).feePercent);
 			return { status: 200, body: { data: { feePercent: books.fee() } } };
 		},
 	},
 	'PUT /webhook': {
 		label: 'Set the webhook URL',
-		answer(request, { books }) {
+		respond(request, { books }) {
 			const { webhookUrl } = parseBody(bodies.webhook, request.body);
 			books.setWebhookUrl(webhookUrl);
 			return { status: 200, body: { data: { webhookUrl } } };
@@ -137,7 +143,7 @@ const endpoints = {
 	},
 	'PUT /treasury/payout-destination': {
 		label: 'Set the payout destination',
-		answer(request, { books }) {
+		respond(request, { books }) {
 			const destination = parseBody(bodies.payoutDestination, request.body);
 			books.setPayoutDestination(destination);
 			return { status: 200, body: { data: destination } };
@@ -145,12 +151,12 @@ const endpoints = {
 	},
 	'POST /users': {
 		label: 'Create a user',
-		answer(request, { books }) {
+		respond(request, { books }) {
 			const { id, externalId, walletAddress } = books.addUser(parseBody(bodies.user, request.body));
 			return { status: 201, body: { id, externalId, walletAddress } };
 		},
 	},
-	'POST /disburse': { label: 'Pay a user', answer: disburse },
+	'POST /disburse': { label: 'Pay a user', respond: disburse },
 } satisfies Record<string, Endpoint>;
 
 export type RouteName = keyof typeof endpoints;
@@ -165,11 +171,11 @@ export const labelOfRoute = (route: RouteName): string => endpoints[route].label
 
 const isJson = (contentType = '') => /^application\/json\s*(;|$)/i.test(contentType);
 
-function answerOf(
+function responseOf(
 	endpoint: Endpoint,
 	request: ReceivedRequest,
 	options: PartnerApiOptions,
-): Answer {
+): ServiceResponse {
 	try {
 		if (!options.accepts(request.headers.authorization)) {
 			throw new Refusal(401, 'unauthorized', 'The API key is missing or not valid.');
@@ -177,13 +183,13 @@ function answerOf(
 		if (request.bodyText !== '' && !isJson(request.headers['content-type'])) {
 			throw new Refusal(415, 'not_json', 'The Content-Type must be application/json.');
 		}
-		return endpoint.answer(request, options);
+		return endpoint.respond(request, options);
 	} catch (error) {
-		return errorAnswer(error);
+		return errorResponse(error);
 	}
 }
 
-const canned = ({ status, headers, body = '' }: CannedAnswer) => ({
+const canned = ({ status, headers, body = '' }: CannedResponse) => ({
 	status,
 	headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
 	text: body,
@@ -201,8 +207,8 @@ function drip({ raw }: FastifyReply, everyMs: number): void {
 
 async function send(
 	reply: FastifyReply,
-	kind: Fault['answer'],
-	own: Answer | undefined,
+	kind: Fault['response'],
+	own: ServiceResponse | undefined,
 	dripEveryMs = DRIP_EVERY_MS,
 ): Promise<void> {
 	if (kind === 'none') return void reply.hijack();
@@ -271,18 +277,19 @@ export function addPartnerApi(app: FastifyInstance, options: PartnerApiOptions):
 			handler: async (request, reply) => {
 				const received = receive(request);
 				const fault = options.faults.take(name, received);
-				const own = fault?.process === 'never' ? undefined : answerOf(endpoint, received, options);
+				const own =
+					fault?.process === 'never' ? undefined : responseOf(endpoint, received, options);
 				const delayMs = options.latencyMs() + (fault?.delayMs ?? 0);
 				if (delayMs > 0) await wait(delayMs, options.stopping);
-				const answer = options.stopping.aborted ? 'reset' : (fault?.answer ?? 'normal');
-				await send(reply, answer, own, fault?.dripEveryMs);
+				const kind = options.stopping.aborted ? 'reset' : (fault?.response ?? 'normal');
+				await send(reply, kind, own, fault?.dripEveryMs);
 				return reply;
 			},
 		});
 	}
 
 	app.setErrorHandler(async (error, _request, reply) => {
-		const { status, body } = errorAnswer(error);
+		const { status, body } = errorResponse(error);
 		await reply.code(status).send(body);
 		return reply;
 	});

@@ -1,8 +1,8 @@
-/** Refusals: the answers to requests that the service does not carry out. */
+/** Refusals: the responses to requests that the service does not carry out. */
 import type { z } from 'zod';
 import { BooksError } from './books.mts';
 
-/** A request that the service does not carry out, with the HTTP status and code of its answer. */
+/** A request that the service does not carry out, with the HTTP status and code of its response. */
 export class Refusal extends Error {
 	readonly status: number;
 	readonly code: string;
@@ -14,7 +14,7 @@ export class Refusal extends Error {
 	}
 }
 
-/** The sandbox's body of every error answer. */
+/** The sandbox's body of every error response. */
 export const errorBody = (code: string, message: string) => ({ error: { code, message } });
 
 const BOOKS_REFUSAL_STATUS: Record<BooksError['reason'], number> = {
@@ -24,7 +24,7 @@ const BOOKS_REFUSAL_STATUS: Record<BooksError['reason'], number> = {
 };
 
 /** The status and body for an error that was thrown during a request. */
-export function errorAnswer(error: unknown): { status: number; body: object } {
+export function errorResponse(error: unknown): { status: number; body: object } {
 	if (error instanceof BooksError) {
 		const status = BOOKS_REFUSAL_STATUS[error.reason];
 		return { status, body: errorBody(error.reason, error.message) };

@@ -31,7 +31,7 @@ const codes = {
 	notCovered: { outcome: 'notPaid' },
 	noRecord: { outcome: 'notPaid' },
 	settings: { outcome: 'notPaid' },
-	noAnswer: { outcome: 'unknown' },
+	noResponse: { outcome: 'unknown' },
 	unclear: { outcome: 'unknown' },
 	inDoubt: { outcome: 'unknown', blockedBy: 'record' },
 	inFlight: { outcome: 'unknown', blockedBy: 'record' },

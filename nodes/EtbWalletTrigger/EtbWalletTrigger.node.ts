@@ -69,7 +69,7 @@ export class EtbWalletTrigger implements INodeType {
 				name: 'default',
 				httpMethod: 'POST',
 				...responseModeFromParameter,
-				// The answer goes to the service, so it must not carry data of the workflow.
+				// The response goes to the service, so it must not carry data of the workflow.
 				responseData: 'noData',
 				path: 'webhook',
 			},
@@ -149,12 +149,12 @@ export class EtbWalletTrigger implements INodeType {
 
 	/** Outputs the event that started the execution, unless it was handled before. */
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const { answersWhenFinished } = readSettings(this.getNode().parameters);
+		const { respondsWhenFinished } = readSettings(this.getNode().parameters);
 		const newItems: INodeExecutionData[] = [];
 		for (const received of this.getInputData()) {
 			const { key, item } = withoutEventKey(received);
 			const isNew =
-				key === undefined || (await recordArrival(this, received, key, answersWhenFinished));
+				key === undefined || (await recordArrival(this, received, key, respondsWhenFinished));
 			if (isNew) newItems.push(item);
 		}
 		if (this.getMode() === 'manual') {

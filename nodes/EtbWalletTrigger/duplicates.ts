@@ -19,7 +19,7 @@ const memoryKeyOf = (context: IExecuteFunctions | IWebhookFunctions, key: string
 	`${triggerKey(context)} ${key}`;
 
 /**
- * With `answersWhenFinished`, the events whose executions run in this process, until `whenEnded` calls back.
+ * With `respondsWhenFinished`, the events whose executions run in this process, until `whenEnded` calls back.
  * They are kept apart from `received`, because an execution that n8n recovers after a crash has no webhook
  * request in this process.
  */
@@ -59,7 +59,7 @@ const outputItems = new WeakSet<object>();
 
 /**
  * Records an event in n8n's database, which all processes share. An event is handled once. With
- * `answersWhenFinished` it is handled again if its execution failed or a crash ended it, and not if a person
+ * `respondsWhenFinished` it is handled again if its execution failed or a crash ended it, and not if a person
  * stopped it. If the database fails, the event is handled, because a workflow can see from the data that an
  * event came twice, but cannot see that an event was lost.
  * @param item the item that carries the event
@@ -69,7 +69,7 @@ export async function recordArrival(
 	context: IExecuteFunctions,
 	item: object,
 	key: string,
-	answersWhenFinished: boolean,
+	respondsWhenFinished: boolean,
 ): Promise<boolean> {
 	// A person who chose "Retry execution" wants the event to be handled.
 	if (context.getMode() === 'retry' || outputItems.has(item)) return true;
@@ -87,17 +87,17 @@ export async function recordArrival(
 		}
 	};
 	const arrived = `arrived:${key}`;
-	// With `answersWhenFinished` an event has this second mark while its execution runs, and still has it after
+	// With `respondsWhenFinished` an event has this second mark while its execution runs, and still has it after
 	// a crash.
 	const unfinished = `unfinished:${key}`;
-	const marks = answersWhenFinished ? [arrived, unfinished] : [arrived];
+	const marks = respondsWhenFinished ? [arrived, unfinished] : [arrived];
 	const found = await tryToUpdate({ add: marks });
 	if (found.has(arrived) && !found.has(unfinished)) {
-		if (answersWhenFinished) await tryToUpdate({ remove: [unfinished] });
+		if (respondsWhenFinished) await tryToUpdate({ remove: [unfinished] });
 		return false;
 	}
 	outputItems.add(item);
-	if (!answersWhenFinished) return true;
+	if (!respondsWhenFinished) return true;
 	const callsBack = whenEnded(context, async (hasFailed) => {
 		await tryToUpdate({ remove: hasFailed ? marks : [unfinished] });
 		executing.delete(memoryKey);
@@ -118,7 +118,7 @@ const keptMarks = 2_000;
 const pausesMs = [0, 50, 250];
 
 /** The limit of one call, in ms. It is short, because all later events of the trigger wait for the call. */
-const answerTimeoutMs = 10_000;
+const responseTimeoutMs = 10_000;
 
 type MarkUpdate = Partial<Record<'add' | 'remove', string[]>>;
 
@@ -146,7 +146,7 @@ async function updateMarks(
 	};
 	const call = async (): Promise<void> => {
 		try {
-			found = await withTimeout(write(), answerTimeoutMs);
+			found = await withTimeout(write(), responseTimeoutMs);
 		} catch (error) {
 			failure = asError(error);
 		}

@@ -15,7 +15,7 @@ import { stopwatch, unlessAborted } from '../shared/time';
 import { isObject, property } from '../shared/unknownValues';
 
 /**
- * Takes the moment of n8n's answer from the parameter `acknowledge`. Since 2.35 n8n reads such a description
+ * Takes the moment of n8n's response from the parameter `acknowledge`. Since 2.35 n8n reads such a description
  * without its expression engine. Before 2.35, or if n8n removes this, an expression takes its place, which
  * costs as much as an execution.
  * Noticed by: `bench/events.mts`.
@@ -81,20 +81,20 @@ export async function loadRawBody(context: IWebhookFunctions): Promise<Buffer> {
 }
 
 /**
- * Calls back with the status of n8n's answer. In `webhook`, a node can learn only from this status how its
+ * Calls back with the status of n8n's response. In `webhook`, a node can learn only from this status how its
  * execution ended. n8n answers by `response.end`, even when the service has closed the connection and no
  * event `finish` comes. If `end` is missing, the call comes at once with a failure, so that only the record
  * in n8n's database finds duplicates.
  * Noticed by: `test/engine/trigger.test.mts`, "an event whose workflow failed is new again".
  */
-export function whenAnswered(response: object, answered: (status: number) => void): void {
+export function whenResponded(response: object, responded: (status: number) => void): void {
 	const originalEnd: unknown = property(response, 'end');
-	if (typeof originalEnd !== 'function') return answered(500);
+	if (typeof originalEnd !== 'function') return responded(500);
 	Object.defineProperty(response, 'end', {
 		configurable: true,
-		value: (...answer: unknown[]): unknown => {
-			answered(Number(property(response, 'statusCode')));
-			return Reflect.apply(originalEnd, response, answer);
+		value: (...args: unknown[]): unknown => {
+			responded(Number(property(response, 'statusCode')));
+			return Reflect.apply(originalEnd, response, args);
 		},
 	});
 }

@@ -1,20 +1,20 @@
 /** Answers a webhook request, or starts the workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
-import { loadRawBody, triggerKey, whenAnswered, withEventKey } from './n8nTrigger';
+import { loadRawBody, triggerKey, whenResponded, withEventKey } from './n8nTrigger';
 import { messageOf } from '../shared/unknownValues';
 import { beginHandling } from './duplicates';
 import { eventIn, eventKey, isWanted, type PartnerEvent } from './event';
 import { readSettings } from './settings';
 import { hasSignature, isSigned } from './signature';
 
-/** An answer that starts no execution. It does not say why a signature was refused. */
-interface DirectAnswer {
+/** A response that starts no execution. It does not say why a signature was refused. */
+interface DirectResponse {
 	status: number;
 	message: string;
 }
 
-const directAnswers = {
+const directResponses = {
 	notSigned: { status: 401, message: 'The signature is missing or wrong' },
 	unreadable: { status: 400, message: 'The request could not be read' },
 	noEvent: { status: 400, message: 'The body is not an event' },
@@ -24,7 +24,7 @@ const directAnswers = {
 	broken: { status: 500, message: 'The trigger failed' },
 	ending: { status: 503, message: 'n8n is shutting down' },
 	noCredential: { status: 503, message: 'The credential cannot be used' },
-} satisfies Record<string, DirectAnswer>;
+} satisfies Record<string, DirectResponse>;
 
 /** The time in ms, of the monotonic clock, at which n8n closed each trigger. One that accepts events has none. */
 const closedAt = new Map<string, number>();
@@ -59,22 +59,23 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	try {
 		const isTest = context.getMode() === 'manual';
 		const closedForMs = performance.now() - (closedAt.get(triggerKey(context)) ?? -Infinity);
-		if (!isTest && closedForMs < refusesForMs) return answerDirectly(context, directAnswers.ending);
+		if (!isTest && closedForMs < refusesForMs)
+			return respondDirectly(context, directResponses.ending);
 		const body = await signedBody(context);
-		if ('status' in body) return answerDirectly(context, body);
+		if ('status' in body) return respondDirectly(context, body);
 		// n8n also starts a trigger whose settings cannot be used. Its events fail, and the service sends
 		// them again.
 		const { events } = readSettings(context.getNode().parameters);
 		const event = eventIn(body);
-		if (event === undefined) return answerDirectly(context, directAnswers.noEvent);
-		if (!isWanted(event, events)) return answerDirectly(context, directAnswers.notWanted);
+		if (event === undefined) return respondDirectly(context, directResponses.noEvent);
+		if (!isWanted(event, events)) return respondDirectly(context, directResponses.notWanted);
 		if (isTest) return { workflowData: [[{ json: event }]] };
 		return start(context, event, eventKey(event, body));
 	} catch (error) {
 		context.logger.error(
 			`The ETB Wallet Trigger of the workflow "${context.getWorkflow().name}" could not handle a request: ${messageOf(error)}`,
 		);
-		return answerDirectly(context, directAnswers.broken);
+		return respondDirectly(context, directResponses.broken);
 	}
 }
 
@@ -82,30 +83,30 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IWebhookResponseData {
 	const response = context.getResponseObject();
 	const begun = beginHandling(context, key);
-	if (typeof begun === 'string') return answerDirectly(context, directAnswers[begun]);
-	whenAnswered(response, (status) => begun.complete(status >= 200 && status < 300));
+	if (typeof begun === 'string') return respondDirectly(context, directResponses[begun]);
+	whenResponded(response, (status) => begun.complete(status >= 200 && status < 300));
 	return { workflowData: [[withEventKey({ json: event }, key)]] };
 }
 
-function answerDirectly(context: IWebhookFunctions, answer: DirectAnswer): IWebhookResponseData {
+function respondDirectly(context: IWebhookFunctions, direct: DirectResponse): IWebhookResponseData {
 	const response = context.getResponseObject();
 	// With this header n8n does not wait for the rest of the body.
-	if (answer === directAnswers.unreadable) response.setHeader('Connection', 'close');
-	response.status(answer.status).json({ message: answer.message });
+	if (direct === directResponses.unreadable) response.setHeader('Connection', 'close');
+	response.status(direct.status).json({ message: direct.message });
 	return { noWebhookResponse: true };
 }
 
 /** The body of a request that the service signed. */
-async function signedBody(context: IWebhookFunctions): Promise<Buffer | DirectAnswer> {
+async function signedBody(context: IWebhookFunctions): Promise<Buffer | DirectResponse> {
 	const { headers } = context.getRequestObject();
 	// The headers are checked first, so that the body of a request without a signature is not read.
-	if (!hasSignature(headers)) return directAnswers.notSigned;
+	if (!hasSignature(headers)) return directResponses.notSigned;
 	const body = await loadRawBody(context).catch(() => undefined);
-	if (body === undefined) return directAnswers.unreadable;
+	if (body === undefined) return directResponses.unreadable;
 	// The secrets are loaded after the body, because one can be replaced while a slow sender transmits.
 	const secrets = await loadSecrets(context);
-	if (secrets === undefined) return directAnswers.noCredential;
-	return isSigned({ headers, body }, secrets) ? body : directAnswers.notSigned;
+	if (secrets === undefined) return directResponses.noCredential;
+	return isSigned({ headers, body }, secrets) ? body : directResponses.notSigned;
 }
 
 /**

@@ -6,8 +6,8 @@ import { allEvents, eventOptions } from './event';
 export interface Settings {
 	/** Names of events, or `*` for all. */
 	events: string[];
-	/** Whether the answer to the service waits for the end of the workflow, and depends on its result. */
-	answersWhenFinished: boolean;
+	/** Whether the response to the service waits for the end of the workflow, and depends on its result. */
+	respondsWhenFinished: boolean;
 }
 
 /**
@@ -39,7 +39,7 @@ export function readSettings({ events, acknowledge }: INodeParameters): Settings
 	}
 	return {
 		events: names,
-		answersWhenFinished: acknowledge === 'lastNode',
+		respondsWhenFinished: acknowledge === 'lastNode',
 	};
 }
 

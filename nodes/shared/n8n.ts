@@ -23,14 +23,14 @@ import { isObject, property } from './unknownValues';
  * at its timeout, but its connection stays open.
  * Noticed by: `test/engine/hostile-service.test.mts`, and `test/live/n8n/payments.live.mts` when it stops an
  * execution.
- * @throws what n8n's request helper throws when no answer comes
+ * @throws what n8n's request helper throws when no response comes
  */
 export async function requestUntil(
 	context: IExecuteFunctions | IHookFunctions,
 	account: Account,
 	httpRequest: IHttpRequestOptions,
 	signal: AbortSignal,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
 	const contextWithSignal = Object.create(context, {
 		getExecutionCancelSignal: { value: () => signal },
 	}) as typeof context;
@@ -42,13 +42,13 @@ export async function requestUntil(
 		// Without this n8n loads and decrypts the credential for each request.
 		{ credentialsDecrypted: account.credentialsDecrypted },
 	);
-	return rawAnswer(response);
+	return rawResponse(response);
 }
 
 /**
  * An error of a request and its causes, the outermost first. n8n wraps errors, and any of them can have the
- * code. If n8n no longer keeps the cause, each request without an answer counts as sent.
- * Noticed by: `test/live/n8n/no-answer.live.mts`, and `test/engine/certificates.test.mts`.
+ * code. If n8n no longer keeps the cause, each request without a response counts as sent.
+ * Noticed by: `test/live/n8n/no-response.live.mts`, and `test/engine/certificates.test.mts`.
  */
 export function errorsIn(error: unknown): unknown[] {
 	const errors: unknown[] = [];
@@ -62,7 +62,7 @@ export function errorsIn(error: unknown): unknown[] {
  * The cause of an error. Before 2.35 n8n's own error has no cause, but has the code and the message of the
  * cause. The message of a failed system call begins with the name of the call: "connect EHOSTUNREACH
  * 10.0.0.1:443". If n8n changes that message, a payment for which the network has no route is unknown.
- * Noticed by: `test/live/n8n/no-answer.live.mts`, in each n8n of `npm run test:versions`.
+ * Noticed by: `test/live/n8n/no-response.live.mts`, in each n8n of `npm run test:versions`.
  */
 function causeOf(error: unknown): unknown {
 	if (!(error instanceof NodeApiError) || error.cause !== undefined)
@@ -79,26 +79,26 @@ const messagesBeforeSending = [
 
 /**
  * Whether n8n ended a request before it connected to the service. If n8n rewords the message, such a payment
- * is unknown. Noticed by: `test/live/n8n/no-answer.live.mts`, `test/engine/proxy.test.mts`.
+ * is unknown. Noticed by: `test/live/n8n/no-response.live.mts`, `test/engine/proxy.test.mts`.
  */
 export function isEndedBeforeSending(error: unknown): boolean {
 	const message = String(property(error, 'message'));
 	return messagesBeforeSending.some((beginning) => message.startsWith(beginning));
 }
 
-/** An answer as n8n hands it over. */
-export interface RawAnswer {
+/** A response as n8n hands it over. */
+export interface RawResponse {
 	status: number;
 	headers: unknown;
 	body: unknown;
 }
 
 /**
- * The answer of n8n's request helpers, which are told to treat no status as an error. If `statusCode` is
+ * The response of n8n's request helpers, which are told to treat no status as an error. If `statusCode` is
  * missing, each payment is unknown.
  * Noticed by: `test/engine/contract/endpoints.test.mts`.
  */
-export const rawAnswer = (response: unknown): RawAnswer => ({
+export const rawResponse = (response: unknown): RawResponse => ({
 	status: Number(property(response, 'statusCode')),
 	headers: property(response, 'headers'),
 	body: property(response, 'body'),
@@ -166,10 +166,10 @@ export const isStartedBySchedule = (context: IExecuteFunctions): boolean =>
 	firstMode(context) === 'trigger';
 
 /**
- * Whether n8n evaluates the workflow, in mode `evaluation` or with invented answers for every request. The code
- * for invented answers is in n8n since 2.17. The first version that was tried and could run a workflow with them
- * is 2.37.5. Even in an evaluation n8n's deduplication stores real marks. If n8n renames these, an invented
- * payment is recorded as paid, and the person is never paid.
+ * Whether n8n evaluates the workflow, in mode `evaluation` or with invented responses for every request. The
+ * code for invented responses is in n8n since 2.17. The first version that was tried and could run a workflow
+ * with them is 2.37.5. Even in an evaluation n8n's deduplication stores real marks. If n8n renames these, an
+ * invented payment is recorded as paid, and the person is never paid.
  * Noticed by: `test/live/n8n/settling.live.mts`.
  */
 export const isSimulation = (context: IExecuteFunctions): boolean =>

@@ -62,8 +62,8 @@ async function send(method, path, body, done) {
 			headers: body ? { 'content-type': 'application/json' } : {},
 			body: body && JSON.stringify(body),
 		});
-		const answer = await response.json();
-		const problem = response.ok ? answer.problem : answer.error.message;
+		const parsed = await response.json();
+		const problem = response.ok ? parsed.problem : parsed.error.message;
 		message.textContent = problem ?? done;
 		message.className = problem === undefined ? 'good' : 'bad';
 	} catch {

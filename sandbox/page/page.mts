@@ -25,8 +25,8 @@ const ROUTE_LABELS: Record<string, string> = Object.fromEntries([
 
 const PRESET_LABELS: Record<PresetName, string> = {
 	refused: 'It refuses (422)',
-	timeoutAfterPaying: 'Done, but no answer ever comes',
-	timeoutBeforePaying: 'Not done, and no answer ever comes',
+	timeoutAfterPaying: 'Done, but no response ever comes',
+	timeoutBeforePaying: 'Not done, and no response ever comes',
 	error500AfterPaying: 'Done, but it says that it failed (500)',
 	error500BeforePaying: 'Not done, it says that it failed (500)',
 	resetAfterPaying: 'Done, but the connection breaks',
@@ -34,11 +34,11 @@ const PRESET_LABELS: Record<PresetName, string> = {
 	tooManyRequests: 'It asks to wait for a second (429)',
 	serviceUnavailable: 'Not done, it is down for a moment (503)',
 	slow: 'It takes 1.5 seconds',
-	cutBody: 'Done, but the answer is cut off',
-	drippingBody: 'Done, but the answer never ends',
-	switchingProtocols: 'Done, but the answer is a strange one (101)',
-	emptyBody: 'Done, but the answer is empty',
-	invalidJson: 'Done, but the answer cannot be read',
+	cutBody: 'Done, but the response is cut off',
+	drippingBody: 'Done, but the response never ends',
+	switchingProtocols: 'Done, but the response is a strange one (101)',
+	emptyBody: 'Done, but the response is empty',
+	invalidJson: 'Done, but the response cannot be read',
 	htmlError: 'Not done, a web page comes instead (500)',
 };
 
@@ -134,7 +134,7 @@ const notices = (state: SandboxState): Html => {
 	const lines = [
 		...(state.settings.refuseApiKey ? ['Every API key is refused at the moment.'] : []),
 		...(state.settings.latencyMs > 0
-			? [`Every answer is delayed by ${state.settings.latencyMs} ms.`]
+			? [`Every response is delayed by ${state.settings.latencyMs} ms.`]
 			: []),
 		...state.faults.map(
 			(fault) =>
@@ -149,7 +149,7 @@ const notices = (state: SandboxState): Html => {
 };
 
 const attemptText = ({ status, error }: Attempt): string =>
-	status === undefined ? (error ?? 'no answer') : `answer ${status}`;
+	status === undefined ? (error ?? 'no response') : `response ${status}`;
 
 const attemptItem = (attempt: Attempt, index: number): Html => {
 	const good = attempt.status !== undefined && attempt.status >= 200 && attempt.status < 300;
@@ -324,8 +324,8 @@ const controls = (sandbox: Sandbox): Html =>
 		<form data-post="/sandbox/faults" data-done="">
 			<h2>Make something go wrong</h2>
 			<p class="note">
-				See how a workflow copes when the service or the network fails. Without an answer, a payment
-				waits 60 seconds before it goes on; reading is tried again, for up to 4 minutes.
+				See how a workflow copes when the service or the network fails. Without a response, a
+				payment waits 60 seconds before it goes on; reading is tried again, for up to 4 minutes.
 			</p>
 			<label
 				>When n8n asks to

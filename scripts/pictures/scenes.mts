@@ -85,7 +85,7 @@ const sixPeople: Person[] = [
 const faultsByPayee: Record<string, Fault | PresetName> = {
 	bekele: {
 		process: 'never',
-		answer: { status: 422, body: JSON.stringify({ message: 'The wallet is closed' }) },
+		response: { status: 422, body: JSON.stringify({ message: 'The wallet is closed' }) },
 	},
 	dawit: 'error500AfterPaying',
 };
@@ -301,10 +301,10 @@ async function setUp(place: Place, page: Page): Promise<Scene> {
 		CREDENTIAL_TYPE,
 		credentialFor(place.sandbox),
 	);
-	const answer = await page.request.post(`${place.n8nUrl}/rest/login`, {
+	const response = await page.request.post(`${place.n8nUrl}/rest/login`, {
 		data: { emailOrLdapLoginId: login.email, password: login.password },
 	});
-	if (!answer.ok()) throw new Error(`n8n refused the login: ${answer.status()}`);
+	if (!response.ok()) throw new Error(`n8n refused the login: ${response.status()}`);
 	for (const [externalId] of [...threePeople, ...sixPeople]) {
 		place.sandbox.books.addUser({ externalId });
 	}

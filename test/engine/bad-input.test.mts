@@ -18,7 +18,7 @@ beforeEach(() => {
 	sandbox.faults.clear();
 	// Each good item may be the same user again.
 	const created = { status: 200, body: '{"id":"etb_good"}' };
-	sandbox.faults.plan('POST /users', () => ({ process: 'never', answer: created }));
+	sandbox.faults.plan('POST /users', () => ({ process: 'never', response: created }));
 	sandbox.requests.length = 0;
 });
 

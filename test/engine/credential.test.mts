@@ -36,13 +36,13 @@ test('shows the reason of the service for a wrong key', async () => {
 
 test('does not follow a redirect', async () => {
 	const headers = { location: 'https://127.0.0.1:9/' };
-	sandbox.faults.next('GET /balance', { process: 'never', answer: { status: 307, headers } });
+	sandbox.faults.next('GET /balance', { process: 'never', response: { status: 307, headers } });
 	expect((await press()).message).toMatch(/redirect, which is not followed/);
 });
 
 test('hides secrets that the service repeats', async () => {
 	const body = JSON.stringify({ message: `${sandbox.apiKey} and ${sandbox.webhookSecret}` });
-	sandbox.faults.next('GET /balance', { process: 'never', answer: { status: 401, body } });
+	sandbox.faults.next('GET /balance', { process: 'never', response: { status: 401, body } });
 	expect((await press()).message).toMatch(/\[hidden\] and \[hidden\]/);
 });
 

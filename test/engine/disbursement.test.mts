@@ -34,7 +34,7 @@ const errorData = (error: RunResult['error']): Map<string, unknown> =>
 const rows = (data: unknown): unknown[] => (Array.isArray(data) ? (data as unknown[]) : []);
 
 describe('an item that was paid', () => {
-	test('has outcome, code, reference, user, amount, hash and time, and the other fields of the answer', async () => {
+	test('has outcome, code, reference, user, amount, hash and time, and the other fields of the response', async () => {
 		const { output, hints } = await pay(people(2));
 		const [first] = sandbox.books.disbursements();
 		expect(output[0]).toEqual({
@@ -54,19 +54,22 @@ describe('an item that was paid', () => {
 	});
 
 	test('has the amount that the service names, beside the other one that was asked for', async () => {
-		failFor(['b'], reply(200, { success: true, amountEtb: 9.5, txHash: '0x1' }, 'before-answer'));
+		failFor(['b'], reply(200, { success: true, amountEtb: 9.5, txHash: '0x1' }, 'before-response'));
 		const { output } = await pay(itemsFor('a', 'b'));
 		expect(codes(output)).toEqual(['paid', 'otherAmount']);
 		expect(output[0]?.json).not.toHaveProperty('requestedAmountEtb');
 		expect(output[1]?.json).toMatchObject({ amountEtb: 9.5, requestedAmountEtb: 10 });
 	});
 
-	test.each([null, '', '10.00'])('has its own amount when the answer has %j', async (amountEtb) => {
-		failFor(['a'], reply(200, { success: true, amountEtb, txHash: '0x1' }, 'before-answer'));
-		const { output } = await pay(itemsFor('a'));
-		expect(output[0]?.json).toMatchObject({ code: 'paid', amountEtb: 10 });
-		expect(output[0]?.json).not.toHaveProperty('requestedAmountEtb');
-	});
+	test.each([null, '', '10.00'])(
+		'has its own amount when the response has %j',
+		async (amountEtb) => {
+			failFor(['a'], reply(200, { success: true, amountEtb, txHash: '0x1' }, 'before-response'));
+			const { output } = await pay(itemsFor('a'));
+			expect(output[0]?.json).toMatchObject({ code: 'paid', amountEtb: 10 });
+			expect(output[0]?.json).not.toHaveProperty('requestedAmountEtb');
+		},
+	);
 });
 
 /** How an option can refuse a whole run of payments of 10 ETB: by a value that cannot be used, or as a limit. */
@@ -132,8 +135,8 @@ const foreign: IDataObject = {
 };
 
 describe('own fields', () => {
-	test('are never those of an answer, nor of its prototype', async () => {
-		// An answer with an error, another user, no amount or a state that is open is not believed.
+	test('are never those of a response, nor of its prototype', async () => {
+		// A response with an error, another user, no amount or a state that is open is not believed.
 		const believed = { error: undefined, toUserId: undefined, amountEtb: undefined };
 		const body = JSON.stringify({
 			...foreign,
@@ -143,9 +146,9 @@ describe('own fields', () => {
 			txHash: '0x1',
 			bank: 'b',
 		});
-		const answer = `{"success":true,"__proto__":{"mode":"x"},"data":${body}}`;
-		failFor(['a'], reply(200, answer, 'before-answer'));
-		// Of one name, the field of the answer counts, and not that of the item.
+		const response = `{"success":true,"__proto__":{"mode":"x"},"data":${body}}`;
+		failFor(['a'], reply(200, response, 'before-response'));
+		// Of one name, the field of the response counts, and not that of the item.
 		const { output } = await pay(itemsFor('a').map((item) => ({ ...item, bank: 'x' })));
 		const { json = {} } = output[0] ?? {};
 		expect(Object.getPrototypeOf(json)).toBe(Object.prototype);
@@ -518,7 +521,7 @@ describe('a run that stops', () => {
 		}));
 		const bad = items.map((item) => ({ ...item, toUserId: '' }));
 		const name = 'x'.repeat(100_000);
-		const long = reply(200, { success: true, txHash: '0'.repeat(500_000) }, 'before-answer');
+		const long = reply(200, { success: true, txHash: '0'.repeat(500_000) }, 'before-response');
 		sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
 			bodyText.includes('xxx') ? 'error500AfterPaying' : long,
 		);
@@ -537,7 +540,7 @@ describe('a run that stops', () => {
 describe('On Error', () => {
 	test('Continue: 50 items with each kind of failure are rows in order, with their input fields', async () => {
 		const kinds = [
-			...['paid', 'otherAmount', 'refused', 'unclear', 'noAnswer', 'invalid', 'sameReference'],
+			...['paid', 'otherAmount', 'refused', 'unclear', 'noResponse', 'invalid', 'sameReference'],
 			...['aboveMaximum', 'paidBefore', 'otherPayment', 'inDoubt', 'inFlight'],
 		];
 		const otherAmount = { success: true, amountEtb: 9, txHash: '0x1' };
@@ -552,10 +555,10 @@ describe('On Error', () => {
 		await leaveUnknown(of('inDoubt'), namesOf('inDoubt'));
 		await dieSending(of('inFlight'), { options: { concurrency: 50 } });
 		sandbox.faults.plan('POST /disburse', ({ bodyText }): Fault | PresetName | undefined => {
-			if (bodyText.includes('otherAmount')) return reply(200, otherAmount, 'before-answer');
+			if (bodyText.includes('otherAmount')) return reply(200, otherAmount, 'before-response');
 			if (bodyText.includes('refused')) return rejection;
 			if (bodyText.includes('unclear')) return 'error500AfterPaying';
-			return bodyText.includes('noAnswer') ? 'resetAfterPaying' : undefined;
+			return bodyText.includes('noResponse') ? 'resetAfterPaying' : undefined;
 		});
 		const changes: Record<string, IDataObject> = {
 			invalid: { amountEtb: '' },

@@ -19,7 +19,7 @@ const apiKey = 'key-of-this-test';
 let service: Served;
 /** The number of requests with this key: another process may ask a port that was just another's. */
 let requests: number;
-let answer: (socket: Socket) => void;
+let respond: (socket: Socket) => void;
 
 beforeEach(async () => {
 	withoutPauses();
@@ -33,7 +33,7 @@ beforeEach(async () => {
 			if (body === undefined || body.length < length) return;
 			text = '';
 			if (head.includes(apiKey)) requests++;
-			answer(socket);
+			respond(socket);
 		});
 	});
 	service = await serve(server);
@@ -83,7 +83,7 @@ const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 const deep = `{"a":${'['.repeat(1e5)}${']'.repeat(1e5)},"success":true}`;
 
 type Outcome = 'paid' | 'unknown';
-const answers: Record<Outcome, Record<string, Buffer | string>> = {
+const responses: Record<Outcome, Record<string, Buffer | string>> = {
 	paid: {
 		'early hints before it': `HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n${String(reply('200 OK', ok))}`,
 		chunks: `${chunked}${chunk(ok)}0\r\n\r\n`,
@@ -107,31 +107,31 @@ const answers: Record<Outcome, Record<string, Buffer | string>> = {
 	},
 };
 for (const [name, pack] of packers)
-	answers.paid[`a body packed with ${name}`] = reply('200 OK', pack(sized(100)), packedBy(name));
+	responses.paid[`a body packed with ${name}`] = reply('200 OK', pack(sized(100)), packedBy(name));
 
 test.each(
 	(['paid', 'unknown'] as const).flatMap((outcome) =>
-		Object.entries(answers[outcome]).map(([what, bytes]) => [what, outcome, bytes] as const),
+		Object.entries(responses[outcome]).map(([what, bytes]) => [what, outcome, bytes] as const),
 	),
 )('%s is %s', async (_what, outcome, bytes) => {
-	answer = (socket) => socket.end(bytes);
+	respond = (socket) => socket.end(bytes);
 	const { output, errorOutput } = await payWithin(5_000, { onError: 'continueErrorOutput' });
 	expect([...output, ...errorOutput].map(resultIn)).toMatchObject([{ outcome }]);
 	expect(requests).toBe(1);
 });
 
-const tooLarge = /its answer is larger than 1 MB/;
+const tooLarge = /its response is larger than 1 MB/;
 test.each<[what: string, bytes: () => Buffer]>([
 	['1 MB and a byte', () => reply('422 No', sized(megabyte + 1))],
 	...packers.map(([name, pack]): [string, () => Buffer] => [
 		`64 MB packed with ${name}`,
 		() => reply('422 No', pack(sized(64 * megabyte)), packedBy(name)),
 	]),
-])('an answer of %s is not read, and is not asked for again', async (_what, bytes) => {
+])('a response of %s is not read, and is not asked for again', async (_what, bytes) => {
 	const large = bytes();
-	answer = (socket) => socket.end(large);
+	respond = (socket) => socket.end(large);
 	const { error } = await run('disburse');
-	expect(error?.message).toMatch(/^It is unknown whether u1 was paid 5 ETB\. No answer from /);
+	expect(error?.message).toMatch(/^It is unknown whether u1 was paid 5 ETB\. No response from /);
 	expect(error?.message).toMatch(tooLarge);
 	expect((await run('read')).error?.message).toMatch(tooLarge);
 	expect(requests).toBe(2);
@@ -146,9 +146,9 @@ async function allClosed(): Promise<void> {
 		});
 }
 
-test('an answer without an end is read up to 1 MB, and its connection is closed', async () => {
+test('a response without an end is read up to 1 MB, and its connection is closed', async () => {
 	let sent = 0;
-	answer = (socket) => {
+	respond = (socket) => {
 		const spaces = chunk(' '.repeat(65_536));
 		const more = (): void => {
 			while (!socket.destroyed && socket.write(spaces)) sent += spaces.length;
@@ -169,7 +169,7 @@ function drip(socket: Socket): void {
 	socket.on('close', () => clearInterval(timer));
 }
 
-describe.each<[how: string, answering: (socket: Socket) => void]>([
+describe.each<[how: string, responding: (socket: Socket) => void]>([
 	['drips', drip],
 	[
 		'switches protocols',
@@ -177,12 +177,12 @@ describe.each<[how: string, answering: (socket: Socket) => void]>([
 			socket.write('HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
 	],
 	['never answers', () => undefined],
-])('when the service %s', (_how, answering) => {
+])('when the service %s', (_how, responding) => {
 	test('a payment ends as unknown at its timeout, and its connection is closed', async () => {
-		answer = answering;
+		respond = responding;
 		const { error } = await payWithin(1_000);
 		expect(error?.message).toMatch(
-			/^It is unknown whether u1 was paid 5 ETB\. No answer from .*took too long/,
+			/^It is unknown whether u1 was paid 5 ETB\. No response from .*took too long/,
 		);
 		expect(requests).toBe(1);
 		await allClosed();
@@ -190,9 +190,9 @@ describe.each<[how: string, answering: (socket: Socket) => void]>([
 
 	test('a stopped run ends at the timeout', async () => {
 		let stop = (): void => undefined;
-		answer = (socket) => {
+		respond = (socket) => {
 			setImmediate(() => stop());
-			answering(socket);
+			responding(socket);
 		};
 		const { error } = await payWithin(1_000, {
 			started: (engine) => (stop = () => engine.cancel()),

@@ -123,7 +123,7 @@ describe('Retry On Fail', () => {
 		let tries = 0;
 		sandbox.faults.plan('POST /users', (request) => {
 			const isSecond = nameIn(request) === 'b';
-			return isSecond && ++tries < 3 ? { process: 'never', answer: { status: 403 } } : undefined;
+			return isSecond && ++tries < 3 ? { process: 'never', response: { status: 403 } } : undefined;
 		});
 		const { error, output } = await run(named('a', 'b', 'c'), { retryOnFail: true, maxTries: 3 });
 		expect(error).toBeUndefined();
@@ -145,7 +145,7 @@ describe('Retry On Fail', () => {
 
 test('an item that fails tells the users that were created before it', async () => {
 	sandbox.faults.plan('POST /users', (request) =>
-		nameIn(request) === 'b' ? { process: 'never', answer: { status: 403 } } : undefined,
+		nameIn(request) === 'b' ? { process: 'never', response: { status: 403 } } : undefined,
 	);
 	const { error } = await run(named('a', 'b'));
 	expect(error?.description).toContain(`"id":"${sandbox.books.users()[0]?.id}"`);
@@ -153,10 +153,10 @@ test('an item that fails tells the users that were created before it', async () 
 
 describe('stopping the execution', () => {
 	test.each([
-		['during a request', { process: 'never', answer: 'none' }],
+		['during a request', { process: 'never', response: 'none' }],
 		[
 			'in the pause before a retry',
-			{ process: 'never', answer: { status: 429, headers: { 'retry-after': '1' } } },
+			{ process: 'never', response: { status: 429, headers: { 'retry-after': '1' } } },
 		],
 	] satisfies [string, Fault][])('%s sends nothing more', async (_when, fault) => {
 		let stop = (): void => {};

@@ -198,7 +198,7 @@ describe('in time', () => {
 		const pass = clocks(-2);
 		sandbox.faults.plan('POST /disburse', () => {
 			pass();
-			return { process: 'never', answer: { status: 400, body: '{}' } };
+			return { process: 'never', response: { status: 400, body: '{}' } };
 		});
 		const run = { retryOnFail: true, onError: 'continueErrorOutput' } as const;
 		const result = await pay(handedOut(['a']), run);
@@ -206,11 +206,11 @@ describe('in time', () => {
 		expect(sandbox.requests).toHaveLength(1);
 	});
 
-	test('a payment that begins late has the whole half of the lease for its answer', async () => {
+	test('a payment that begins late has the whole half of the lease for its response', async () => {
 		const clock = jest.spyOn(Date, 'now');
 		sandbox.faults.plan('POST /disburse', ({ body }) => {
 			if (property(body, 'toUserId') === 'etbw_b')
-				return { process: 'before-answer', answer: 'normal', delayMs: 2_200 };
+				return { process: 'before-response', response: 'normal', delayMs: 2_200 };
 			const later = Date.now() + 18_000;
 			clock.mockReturnValue(later);
 			return undefined;
@@ -223,7 +223,7 @@ describe('in time', () => {
 	test('a payment does not go on for longer than half of the lease', async () => {
 		sandbox.faults.next('POST /disburse', 'timeoutAfterPaying');
 		const result = await pay(handedOut(['a'], { notAfter: inMs(1_000) }));
-		expect(codesOf(result)).toEqual(['noAnswer']);
+		expect(codesOf(result)).toEqual(['noResponse']);
 	});
 });
 
@@ -244,7 +244,7 @@ test('stopping the execution stops sending within those in flight', async () => 
 	let stop = (): void => undefined;
 	sandbox.faults.plan('POST /disburse', () => {
 		stop();
-		return { process: 'before-answer', answer: 'normal', delayMs: 5 };
+		return { process: 'before-response', response: 'normal', delayMs: 5 };
 	});
 	const names = Array.from({ length: 20 }, (_, index) => `u${index}`);
 	await pay(
@@ -259,7 +259,7 @@ test('stopping the execution stops sending within those in flight', async () => 
 });
 
 test('Retry On Fail goes on with the claims of its own run, and sends only what was refused', async () => {
-	const refusal = { process: 'never', answer: { status: 400, body: '{}' } } as const;
+	const refusal = { process: 'never', response: { status: 400, body: '{}' } } as const;
 	sandbox.faults.next('POST /disburse', refusal);
 	const options = { retryOnFail: true, onError: undefined };
 	const { output } = await pay(handedOut(['a', 'b']), options, { options: { concurrency: 2 } });

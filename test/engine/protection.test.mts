@@ -1,4 +1,4 @@
-/** The protection of a payment holds with all input: options, answers, n8n itself. */
+/** The protection of a payment holds with all input: options, responses, n8n itself. */
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
 import { loadAnew } from '../support/engine/engine.mts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';
@@ -68,17 +68,17 @@ test('a maximum is read as an amount, and is the same for all items', async () =
 	expect(codesOf(await pay(items, shared))).toEqual(['paid', 'paid']);
 });
 
-describe('an answer that would take long to read is told, and sent once', () => {
+describe('a response that would take long to read is told, and sent once', () => {
 	test.each(['note', 'message'])('as %s of a payment', async (name) => {
 		const long = `${sandbox.apiKey.slice(0, 3)}${'<b>'.repeat(300_000)}`;
-		failFor(['a'], reply(200, { success: true, txHash: '0x1', [name]: long }, 'before-answer'));
+		failFor(['a'], reply(200, { success: true, txHash: '0x1', [name]: long }, 'before-response'));
 		const result = await pay(itemsFor('a'), {}, { retryOnFail: true, onError });
 		expect(codesOf(result)).toEqual(['paid']);
 		expect(payments()).toHaveLength(1);
 	});
 
 	test.each(['<a', '<script><', '&amp;#43', ' '])('as an error page of %p', async (piece) => {
-		// Almost as long as an answer is read.
+		// Almost as long as a response is read.
 		failFor(['a'], reply(422, piece.repeat(1_000_000 / piece.length)));
 		expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['unclear']);
 	});
@@ -111,7 +111,7 @@ describe('no secret is shown', () => {
 			},
 		}));
 		const result = await pay(itemsFor('a'), {}, { currentNode: () => node, onError });
-		expect(codesOf(result)).toEqual(['noAnswer']);
+		expect(codesOf(result)).toEqual(['noResponse']);
 		expect(resultIn(result.errorOutput[0] ?? { json: {} }).message).toContain('[hidden]');
 		expect(result.everything).not.toContain(key);
 	});
@@ -131,7 +131,7 @@ async function nodeWith(
 	return node;
 }
 
-test('answers that n8n invents, as for the tools of an agent that it evaluates, make a dry run', async () => {
+test('responses that n8n invents, as for the tools of an agent that it evaluates, make a dry run', async () => {
 	const node = await nodeWith((context) => ({
 		additionalData: {
 			value: {

@@ -16,7 +16,7 @@ payInEachTest();
 let proxy: Served;
 /** The requests that arrived at the proxy, one for each connection. */
 let arrived: string[];
-let answer: (socket: Socket, head: string) => void;
+let respond: (socket: Socket, head: string) => void;
 let userId: string;
 
 const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
@@ -25,7 +25,7 @@ const before = names.map((name) => [name, process.env[name]] as const);
 beforeEach(async () => {
 	userId = user('abebe');
 	arrived = [];
-	answer = (socket) => socket.end('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n');
+	respond = (socket) => socket.end('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n');
 	const server = createServer((socket) => {
 		const at = arrived.push('') - 1;
 		socket.on('data', (chunk) => {
@@ -33,7 +33,7 @@ beforeEach(async () => {
 			const head = arrived[at] ?? '';
 			if (!head.includes('\r\n\r\n')) return;
 			socket.removeAllListeners('data');
-			answer(socket, head);
+			respond(socket, head);
 		});
 	});
 	proxy = await serve(server);
@@ -60,7 +60,7 @@ describe('a proxy that does not connect to an https address', () => {
 	const baseUrl = 'https://partners.example.com';
 
 	/**
-	 * n8n hands its refusal over as an answer of the service: what that answer would mean is told, and never
+	 * n8n hands its refusal over as a response of the service: what that response would mean is told, and never
 	 * that it was paid.
 	 */
 	test.each([
@@ -72,9 +72,9 @@ describe('a proxy that does not connect to an https address', () => {
 			'HTTP/1.1 500 No\r\nContent-Length: 16\r\n\r\n{"success":true}',
 			'unclear',
 		],
-		['no answer', '', 'notReached'],
+		['no response', '', 'notReached'],
 	])('with %s gets to see no key, and nobody is told as paid', async (_what, text, code) => {
-		answer = (socket) => socket.end(text);
+		respond = (socket) => socket.end(text);
 		for (const call of ['read', 'createUser', 'disburse'] as const) {
 			const { error } = await run(call, { baseUrl });
 			expect(error).toBeDefined();
@@ -105,7 +105,7 @@ describe('a proxy that connects', () => {
 			else response.end('{"success":true,"amountEtb":5,"txHash":"0x1"}');
 		});
 		service = await serve(server);
-		answer = (socket) => {
+		respond = (socket) => {
 			const upstream = connect(Number(new URL(service.url).port), '127.0.0.1', () => {
 				socket.write('HTTP/1.1 200 OK\r\n\r\n');
 				socket.pipe(upstream).pipe(socket);

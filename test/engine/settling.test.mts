@@ -269,9 +269,9 @@ describe('who may settle', () => {
 		const fails = jest
 			.spyOn(deduplicator, 'checkProcessedAndRecord')
 			.mockImplementation(async (entries, ...more) => {
-				const answer = await ask(entries, ...more);
+				const result = await ask(entries, ...more);
 				if (entries.includes('paid:pay-a')) throw new Error('connection lost');
-				return answer;
+				return result;
 			});
 		const { error } = await settle({ wasPaid: 'pay-a', wasNotPaid: 'pay-b' });
 		expect(error?.message).toMatch(/^It is not certain that this was recorded/);
@@ -290,9 +290,9 @@ describe('who may settle', () => {
 		const fails = jest
 			.spyOn(deduplicator, 'checkProcessedAndRecord')
 			.mockImplementation(async (entries, ...more) => {
-				const answer = await ask(entries, ...more);
+				const result = await ask(entries, ...more);
 				if (entries.includes('paid:pay-a') && failures-- > 0) throw new Error('connection lost');
-				return answer;
+				return result;
 			});
 		const run = { retryOnFail: true, maxTries: 2, onError: 'continueErrorOutput' } as const;
 		const told = codesOf(await settle({ wasPaid: 'pay-a' }, run));

@@ -74,9 +74,9 @@ describe('bodies', () => {
 		['is no JSON', '{"event":', 'text/plain'],
 	])('one that %s starts nothing', async (_what, body, type) => {
 		const node = await trigger();
-		const answer = await send(node, body, { 'content-type': type });
-		expect(answer.status).toBe(400);
-		expect(answer.text).toBe('{"message":"The body is not an event"}');
+		const response = await send(node, body, { 'content-type': type });
+		expect(response.status).toBe(400);
+		expect(response.text).toBe('{"message":"The body is not an event"}');
 		expect(node.started).toHaveLength(0);
 	});
 
@@ -121,12 +121,12 @@ describe('bodies', () => {
 		socket.write(`${lines.join('\r\n')}\r\n\r\n`);
 		await once(socket, 'data');
 		socket.write(bytes);
-		let answer = '';
-		socket.on('data', (data) => (answer += String(data)));
+		let response = '';
+		socket.on('data', (data) => (response += String(data)));
 		if (told === '') socket.destroy();
 		else await once(socket, 'close');
 		await handled;
-		expect(answer.startsWith(told)).toBe(true);
+		expect(response.startsWith(told)).toBe(true);
 		expect(node.started).toHaveLength(0);
 		expect(node.log).toEqual([]);
 	});
@@ -194,10 +194,10 @@ describe('n8n closes the trigger', () => {
 describe('duplicates', () => {
 	test('of many at the same instant one starts the workflow, and the others are to be sent again', async () => {
 		const node = await trigger();
-		const answers = await Promise.all(
+		const responses = await Promise.all(
 			Array.from({ length: 20 }, async () => await send(node, transfer('1'))),
 		);
-		const statuses = answers.map(({ status }) => status);
+		const statuses = responses.map(({ status }) => status);
 		expect(statuses.every((status) => status === 200 || status === 503)).toBe(true);
 		expect(statuses).toContain(200);
 		expect((await send(node, transfer('1'))).status).toBe(200);
@@ -369,9 +369,9 @@ describe('the secret', () => {
 		for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
 		changing.webhookSecret = 'another-secret';
 		socket.write(body);
-		const [answer] = (await once(socket, 'data')) as unknown[];
+		const [response] = (await once(socket, 'data')) as unknown[];
 		socket.destroy();
-		expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
+		expect(String(response)).toMatch(/^HTTP\/1\.1 401 /);
 		expect(node.started).toHaveLength(0);
 	});
 
@@ -385,10 +385,10 @@ describe('the secret', () => {
 		const load = jest.spyOn(WebhookContext.prototype, 'getCredentials');
 		const node = await trigger();
 		const forged = { 'x-webhook-signature': sign('{}', 'forged') };
-		const answers = await Promise.all(
+		const responses = await Promise.all(
 			Array.from({ length: 50 }, async (_, id) => await send(node, transfer(`${id}`), forged)),
 		);
-		expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(401));
+		expect(responses.map(({ status }) => status)).toEqual(Array(50).fill(401));
 		expect(load.mock.calls.length).toBeGreaterThan(0);
 		expect(load.mock.calls.length).toBeLessThan(25);
 	});

@@ -84,11 +84,12 @@ class N8n {
 			const other = this.#other ?? (await loadAnew('EtbWalletTrigger'));
 			[this.#process, this.#other] = [other, this.#process];
 		},
-		down: () => sandbox.faults.next('PUT /webhook', { process: 'never', answer: refusal }, 1_000),
+		down: () => sandbox.faults.next('PUT /webhook', { process: 'never', response: refusal }, 1_000),
 		up: () => sandbox.faults.clear(),
 		/** The next call is tried again after a second. */
 		busy: () => sandbox.faults.next('PUT /webhook', 'tooManyRequests'),
-		lose: () => sandbox.faults.next('PUT /webhook', { process: 'before-answer', answer: refusal }),
+		lose: () =>
+			sandbox.faults.next('PUT /webhook', { process: 'before-response', response: refusal }),
 		move: () => void (this.#address = 'http://127.0.0.1:5679'),
 		replaceKey: () => void (this.#credential.apiKey = 'replaced-api-key'),
 		replaceCredential: () => void (this.#credentialId = '2'),

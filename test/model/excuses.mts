@@ -21,8 +21,8 @@ export function mayStandStill(process: N8nProcess, ms: number): boolean {
 
 /**
  * An old statement. Hana asks the service, hears "not paid", and does something else. Meanwhile the schedule sends that
- * payment again, and its answer is lost. Then Hana settles with the old statement: it frees the reference, and the next
- * run pays. No record knows of which request a person speaks. By an expression a statement counts once, so no loop
+ * payment again, and its response is lost. Then Hana settles with the old statement: it frees the reference, and the
+ * next run pays. No record knows of which request a person speaks. By an expression a statement counts once, so no loop
  * repeats it.
  */
 export const isOldStatement = ({ givenAt }: RunFacts, { grounds }: Sent): boolean =>

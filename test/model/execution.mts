@@ -119,7 +119,7 @@ function contextOf(
 					const processed = marks.filter((mark) => known.has(mark));
 					const all = [...(found ?? []), ...added];
 					const write = all.slice(Math.max(0, all.length - maxEntries));
-					return { answer: { new: added, processed }, write };
+					return { response: { new: added, processed }, write };
 				},
 			});
 		},
@@ -130,14 +130,14 @@ function contextOf(
 				text: `remove ${marks.join(' ')}`,
 				marks,
 				change(found) {
-					if (found === undefined) return { answer: undefined };
+					if (found === undefined) return { response: undefined };
 					// n8n removes one of two equal marks.
 					const write = [...found];
 					for (const mark of marks) {
 						const index = write.indexOf(mark);
 						if (index !== -1) write.splice(index, 1);
 					}
-					return { answer: undefined, write };
+					return { response: undefined, write };
 				},
 			}),
 		clearAllProcessedItems: async (scope: string) =>

@@ -34,11 +34,11 @@ export const mutations: Mutation[] = [
 			"const notMade = own.filter((each) => outcomeOfEntry(each) !== 'unknown');",
 			"const notMade = reserved.filter((each) => !['paid', 'unknown'].includes(outcomeOfEntry(each)));",
 		],
-		'A refusal frees what a late answer paid': [
+		'A refusal frees what a late response paid': [
 			'const free = notMade.filter((each) => !paidByOthers.has(each));',
 			'const free = notMade;',
 		],
-		'A sender without an answer records no doubt': [
+		'A sender without a response records no doubt': [
 			"...unknown.flatMap((each) => factMarks('doubt', each)),",
 			'',
 		],
@@ -50,7 +50,7 @@ export const mutations: Mutation[] = [
 			"wanted.filter((each) => statesBefore.get(each) === 'inDoubt')",
 			"wanted.filter((each) => ['inDoubt', 'inFlight'].includes(statesBefore.get(each) ?? ''))",
 		],
-		'A sender without an answer doubts what another run reserved since': [
+		'A sender without a response doubts what another run reserved since': [
 			"const unknown = own.filter((each) => outcomeOfEntry(each) === 'unknown');",
 			"const unknown = reserved.filter((each) => outcomeOfEntry(each) === 'unknown');",
 		],
@@ -265,7 +265,7 @@ export const mutations: Mutation[] = [
 		],
 	}),
 	...inFile(`${shared}/service/judge.ts`, {
-		'A payment without an answer is sent again': [
+		'A payment without a response is sent again': [
 			'mayBeRepeated: isIdempotent(request)',
 			'mayBeRepeated: true',
 		],
@@ -282,7 +282,7 @@ export const mutations: Mutation[] = [
 		'202 means that it was paid': ['new Set([202, 207])', 'new Set([207])'],
 		'409 means that it was not paid': ['405, 407, 413', '405, 407, 409, 413'],
 	}),
-	...inFile(`${shared}/service/answerRules.ts`, {
+	...inFile(`${shared}/service/responseRules.ts`, {
 		'An unclear state counts': [
 			'{ ...rulesAgainstSuccess, ...rulesAgainstPayment }',
 			'rulesAgainstSuccess',
@@ -303,7 +303,7 @@ export const mutations: Mutation[] = [
 		],
 	}),
 	...inFile(`${shared}/service/attempt.ts`, {
-		'An attempt does not end by the clock: dripping answers never do': [
+		'An attempt does not end by the clock: dripping responses never do': [
 			'const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);',
 			'const signal = stop ?? new AbortController().signal;',
 		],

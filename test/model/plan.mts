@@ -12,7 +12,7 @@ export type NodeName = 'a' | 'b';
 export type Statement = 'paid' | 'notPaid' | 'takesBack' | 'nothing';
 
 /** How the service and the network treat one request to pay. `…Paid`: the books have it, whatever was told. */
-const answerKinds = [
+const responseKinds = [
 	'paid',
 	'slowPaid',
 	'latePaid',
@@ -38,7 +38,7 @@ const answerKinds = [
 	'undecided',
 	'undecidedPaid',
 ] as const;
-export type AnswerKind = (typeof answerKinds)[number];
+export type ResponseKind = (typeof responseKinds)[number];
 
 export type VariantKind = 'same' | 'otherAmount' | 'otherPerson' | 'noReference';
 
@@ -117,9 +117,9 @@ export interface Plan {
 	latency: number;
 	processes: Disruption[][];
 	runs: RunPlan[];
-	/** By person, the answers to the requests, in order. Later requests are paid. */
-	answers: AnswerKind[][];
-	balanceAnswers: ('read' | 'error' | 'silent')[];
+	/** By person, the responses to the requests, in order. Later requests are paid. */
+	responses: ResponseKind[][];
+	balanceResponses: ('read' | 'error' | 'silent')[];
 	balance: number;
 	faults: DatabaseFault[];
 	noise: number;
@@ -232,25 +232,25 @@ const fault: fc.Arbitrary<DatabaseFault> = fc.record({
 
 /** The things that may go wrong in a world. With all of it at once, `unknown` would excuse everything. */
 interface Climate {
-	answers: boolean;
+	responses: boolean;
 	faults: boolean;
 	disruptions: Disruption['kind'][];
 	stops: boolean;
 }
-const calm: Climate = { answers: false, faults: false, disruptions: [], stops: false };
+const calm: Climate = { responses: false, faults: false, disruptions: [], stops: false };
 const climates: Climate[] = [
 	calm,
-	{ ...calm, answers: true },
-	{ ...calm, answers: true, stops: true },
-	{ ...calm, answers: true, faults: true },
-	{ ...calm, answers: true, disruptions: ['crash'] },
-	{ ...calm, answers: true, disruptions: ['paused', 'suspended'] },
-	{ ...calm, answers: true, disruptions: ['clockForward', 'clockBack', 'paused'] },
-	{ answers: true, faults: true, disruptions: ['crash', 'paused', 'suspended'], stops: true },
+	{ ...calm, responses: true },
+	{ ...calm, responses: true, stops: true },
+	{ ...calm, responses: true, faults: true },
+	{ ...calm, responses: true, disruptions: ['crash'] },
+	{ ...calm, responses: true, disruptions: ['paused', 'suspended'] },
+	{ ...calm, responses: true, disruptions: ['clockForward', 'clockBack', 'paused'] },
+	{ responses: true, faults: true, disruptions: ['crash', 'paused', 'suspended'], stops: true },
 ];
 
-function planOf({ answers, faults, disruptions, stops }: Climate): fc.Arbitrary<Plan> {
-	const answer = fc.constantFrom(...answerKinds);
+function planOf({ responses, faults, disruptions, stops }: Climate): fc.Arbitrary<Plan> {
+	const response = fc.constantFrom(...responseKinds);
 	const disruptionsOfOne =
 		disruptions.length > 0 ? listOf(disruption(disruptions), 2) : fc.constant<Disruption[]>([]);
 	return fc
@@ -260,16 +260,16 @@ function planOf({ answers, faults, disruptions, stops }: Climate): fc.Arbitrary<
 			runs: fc.array(run, { minLength: 1, maxLength: 5 }),
 			// In most worlds all runs have the same Timeout.
 			timeout: fc.option(timeout, { freq: 3 }),
-			answers: answers
-				? fc.array(fc.oneof(fc.constant<AnswerKind[]>([]), listOf(answer, 4)), {
+			responses: responses
+				? fc.array(fc.oneof(fc.constant<ResponseKind[]>([]), listOf(response, 4)), {
 						minLength: people,
 						maxLength: people,
 					})
-				: fc.constant<AnswerKind[][]>([]),
-			balanceAnswers: answers
-				? listOf(fc.constantFrom<Plan['balanceAnswers']>('read', 'error', 'silent'), 3)
-				: fc.constant<Plan['balanceAnswers']>([]),
-			balance: answers
+				: fc.constant<ResponseKind[][]>([]),
+			balanceResponses: responses
+				? listOf(fc.constantFrom<Plan['balanceResponses']>('read', 'error', 'silent'), 3)
+				: fc.constant<Plan['balanceResponses']>([]),
+			balance: responses
 				? fc.oneof(fc.constant(1_000_000), upTo(80))
 				: fc.constant<number>(1_000_000),
 			faults: faults ? listOf(fault, 4) : fc.constant<DatabaseFault[]>([]),
@@ -306,7 +306,7 @@ const crowded = fc.oneof(...climates.map(planOf)).map(
 const slowDatabase = fc.tuple(crowded, fc.array(upTo(12), { minLength: 1, maxLength: 3 })).map(
 	([plan, calls]): Plan => ({
 		...plan,
-		answers: [],
+		responses: [],
 		faults: calls.map((call) => ({ kind: 'slow', call, count: 1 })),
 		processes: [[], [], []],
 		runs: plan.runs.map((each, process) => ({
@@ -339,8 +339,8 @@ const stopped = fc
 /** A world in which nothing goes wrong. */
 export const calmPlan: Omit<Plan, 'processes' | 'runs'> = {
 	latency: 3,
-	answers: [],
-	balanceAnswers: [],
+	responses: [],
+	balanceResponses: [],
 	balance: 1_000_000,
 	faults: [],
 	noise: 1,
@@ -368,7 +368,7 @@ interface InTurns {
 	atStep: [number, number];
 	/** Failures of the database, from the second run on. */
 	faults: DatabaseFaultKind[];
-	answers: AnswerKind[];
+	responses: ResponseKind[];
 	/** One in so many runs asks for another amount. */
 	corrects: number;
 	repeats: number;
@@ -411,7 +411,7 @@ function inTurns(more: Partial<InTurns>): fc.Arbitrary<Plan> {
 					? fc.array(disruptionOfFirst, { minLength: 1, maxLength: 2 })
 					: fc.constant<Disruption[]>([]),
 			disruptedProcess: upTo(1),
-			answers: fc.array(fc.constantFrom(...given.answers), { minLength: 1, maxLength: 3 }),
+			responses: fc.array(fc.constantFrom(...given.responses), { minLength: 1, maxLength: 3 }),
 			faults: fc.array(
 				fc.record({
 					kind: fc.constantFrom<DatabaseFaultKind[]>('failsBefore', ...given.faults),
@@ -423,11 +423,11 @@ function inTurns(more: Partial<InTurns>): fc.Arbitrary<Plan> {
 			latency: fc.constantFrom(3, 20),
 			noise,
 		})
-		.map(({ runs, isTwo, disruptions, disruptedProcess, answers, faults, ...rest }) => ({
+		.map(({ runs, isTwo, disruptions, disruptedProcess, responses, faults, ...rest }) => ({
 			...calmPlan,
 			...rest,
 			faults: given.faults.length > 0 ? faults : [],
-			answers: [answers, answers],
+			responses: [responses, responses],
 			processes: [0, 1, 2].map((process) =>
 				process === disruptedProcess
 					? disruptions.map((each) =>
@@ -453,14 +453,14 @@ function inTurns(more: Partial<InTurns>): fc.Arbitrary<Plan> {
 		}));
 }
 
-const lost: AnswerKind[] = ['silent', 'silentPaid', 'reset', 'resetPaid', 'errorPaid'];
+const lost: ResponseKind[] = ['silent', 'silentPaid', 'reset', 'resetPaid', 'errorPaid'];
 const paysAndSettles: InTurns = {
 	does: ['pay', 'pay', 'settle', 'settle'],
 	statements: ['asks', 'asks', 'notPaid'],
 	disruptions: [],
 	atStep: [1, 60],
 	faults: [],
-	answers: [...lost, 'rejected', 'paid'],
+	responses: [...lost, 'rejected', 'paid'],
 	corrects: 8,
 	repeats: 4,
 };
@@ -471,15 +471,15 @@ const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
 	[2, slowDatabase],
 	[1, stopped],
 	// A person's statement reaches the node again and again, by loops and repeats.
-	[3, inTurns({ repeats: 1, statements: ['asks', 'notPaid', 'takesBack'], answers: lost })],
-	[2, inTurns({ repeats: 1, faults: ['failsBetween', 'failsAfter'], answers: lost })],
+	[3, inTurns({ repeats: 1, statements: ['asks', 'notPaid', 'takesBack'], responses: lost })],
+	[2, inTurns({ repeats: 1, faults: ['failsBetween', 'failsAfter'], responses: lost })],
 	// A sender stands still; others are told, settle and send; then it goes on.
 	[
 		3,
 		inTurns({
 			disruptions: ['paused', 'suspended'],
 			atStep: [4, 40],
-			answers: ['rejected', 'saysNo', 'slowRejected', 'slowPaid', 'silent'],
+			responses: ['rejected', 'saysNo', 'slowRejected', 'slowPaid', 'silent'],
 		}),
 	],
 	[2, inTurns({ disruptions: ['crash'] })],
@@ -491,7 +491,7 @@ const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
 			disruptions: ['crash'],
 			atStep: [10, 60],
 			corrects: 2,
-			answers: ['paid', 'errorPaid', 'error', 'rejected'],
+			responses: ['paid', 'errorPaid', 'error', 'rejected'],
 		}),
 	],
 	// Refused payments free their references, which others want at once.
@@ -500,7 +500,7 @@ const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
 		inTurns({
 			does: ['pay'],
 			faults: ['failsBetween', 'failsAfter'],
-			answers: ['rejected', 'slowPaid', 'slowRejected'],
+			responses: ['rejected', 'slowPaid', 'slowRejected'],
 		}),
 	],
 ];

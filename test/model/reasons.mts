@@ -41,7 +41,7 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 	'ready settledNotPaid': (told) => told.statement === 'notPaid' && !wasBeingSent(told),
 	'notPaid refused': ({ own }) => own.length > 0 && own.every(({ isPaid }) => !isPaid),
 	'notPaid notReached': ({ world, key }) =>
-		disruptionCount(world) > 0 || world.plan.answers[personOf(key)]?.includes('refused') === true,
+		disruptionCount(world) > 0 || world.plan.responses[personOf(key)]?.includes('refused') === true,
 	'notPaid otherPayment': ({ world, run, payee, key }) =>
 		world.books.paymentsOf(key).some((sent) => !isOf(payee)(sent)) ||
 		isExcused(world, 'paid by questions', isPaidOfQuestions(world, run, key)),
@@ -52,10 +52,10 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 		isAboveLimit(run) || payee.amount > (run.plan.maxAmountEtb ?? Infinity),
 	'notPaid notCovered': ({ world: { plan }, run, isHealthy }) =>
 		run.plan.checkBalance &&
-		(!isHealthy || plan.balanceAnswers.length > 0 || plan.balance < 1_000_000),
+		(!isHealthy || plan.balanceResponses.length > 0 || plan.balance < 1_000_000),
 	'notPaid noRecord': ({ isHealthy }) => !isHealthy,
 	'notPaid settings': ({ run }) => run.plan.does === 'settle' && !maySettle(run),
-	'unknown noAnswer': ({ own }) => own.some(mayBeUnclear),
+	'unknown noResponse': ({ own }) => own.some(mayBeUnclear),
 	'unknown unclear': ({ own }) => own.some(mayBeUnclear),
 	'unknown inDoubt': (told) => mayBeInDoubt(told),
 	'unknown inFlight': (told) => (told.isHealthy ? overlaps(told) : mayStillBeBusy(told)),

@@ -1,6 +1,6 @@
-// The partner service of a model world. Its books have each request and payment, whatever the answers said.
+// The partner service of a model world. Its books have each request and payment, whatever the responses said.
 import type { N8nProcess } from './n8n-process.mts';
-import type { AnswerKind, Plan } from './plan.mts';
+import type { Plan, ResponseKind } from './plan.mts';
 import type { Timeline } from './virtual-time.mts';
 import type { Log } from './log.mts';
 
@@ -24,16 +24,16 @@ export interface Sent extends PaymentBody {
 	run: number;
 	/** In ms of the world. */
 	leftAt: number;
-	kind: AnswerKind;
+	kind: ResponseKind;
 	isPaid: boolean;
 	/** Whether the service or the network may still carry it out. */
 	isPending: boolean;
-	/** When its sender got an answer, or gave it up. */
+	/** When its sender got a response, or gave it up. */
 	endedAt?: number;
 	isAnswered: boolean;
 }
 
-interface Answer {
+interface ServiceResponse {
 	statusCode: number;
 	headers: Record<string, string>;
 	body: string;
@@ -58,12 +58,12 @@ interface Sender {
 	grounds(toUserId: string): Grounds;
 }
 
-/** The answers and failures of the service and the network. */
-type Weather = Pick<Plan, 'answers' | 'balanceAnswers' | 'balance'>;
+/** The responses and failures of the service and the network. */
+type Weather = Pick<Plan, 'responses' | 'balanceResponses' | 'balance'>;
 
-/** Whether an answer leaves the payment open, or comes so late that a sender may have given up. */
-export const isUnclear = (kind: AnswerKind): boolean => !clear.has(kind);
-const clear = new Set<AnswerKind>([
+/** Whether a response leaves the payment open, or comes so late that a sender may have given up. */
+export const isUnclear = (kind: ResponseKind): boolean => !clear.has(kind);
+const clear = new Set<ResponseKind>([
 	'paid',
 	'slowPaid',
 	'rejected',
@@ -109,7 +109,7 @@ export function newBooks(
 	}
 
 	/** n8n's helper for requests. It rejects as n8n wraps it. */
-	async function request(sender: Sender, asked: Asked): Promise<Answer> {
+	async function request(sender: Sender, asked: Asked): Promise<ServiceResponse> {
 		try {
 			return await exchange(sender, asked);
 		} catch (error) {
@@ -118,9 +118,9 @@ export function newBooks(
 		}
 	}
 
-	async function exchange(sender: Sender, asked: Asked): Promise<Answer> {
+	async function exchange(sender: Sender, asked: Asked): Promise<ServiceResponse> {
 		const { process, signal } = sender;
-		return await new Promise<Answer>((done, fail) => {
+		return await new Promise<ServiceResponse>((done, fail) => {
 			let isOpen = true;
 			let isConnecting = true;
 			let sent: Sent | undefined;
@@ -146,7 +146,7 @@ export function newBooks(
 			if (signal?.aborted === true) return abort();
 			signal?.addEventListener('abort', abort);
 			const payment = asked.method === 'GET' ? undefined : paymentBodyIn(asked.body);
-			const kind = payment === undefined ? undefined : nextAnswer(payment);
+			const kind = payment === undefined ? undefined : nextResponse(payment);
 			if (asked.timeout > 0 && !neverEnds(kind))
 				process.timer(asked.timeout, () => {
 					failing('timeout exceeded', 'ECONNABORTED');
@@ -155,15 +155,16 @@ export function newBooks(
 				if (!isOpen) return;
 				connected();
 				if (kind === 'refused') return failing('refused', 'ECONNREFUSED', 'connect');
-				const replying = (ms: number, answer: Answer | Error): void => {
+				const replying = (ms: number, response: ServiceResponse | Error): void => {
 					process.arrival(ms, () => {
 						if (!close()) return;
-						if (answer instanceof Error) return fail(answer);
+						if (response instanceof Error) return fail(response);
 						if (sent !== undefined) sent.isAnswered = true;
-						done(answer);
+						done(response);
 					});
 				};
-				if (payment === undefined || kind === undefined) return answerBalance(sender, replying);
+				if (payment === undefined || kind === undefined)
+					return respondWithBalance(sender, replying);
 				sent = {
 					...payment,
 					key: keyOf(payment.toUserId),
@@ -185,7 +186,7 @@ export function newBooks(
 	function carryOut(
 		sent: Sent,
 		{ random, name, timeout }: Sender,
-		replying: (ms: number, answer: Answer | Error) => void,
+		replying: (ms: number, response: ServiceResponse | Error) => void,
 	): void {
 		const { kind, toUserId, amountEtb } = sent;
 		const soon = (): number => 0.5 + random() * 80;
@@ -209,25 +210,25 @@ export function newBooks(
 				() =>
 					`the service ${sent.isPaid ? 'pays' : 'does not pay'} ${toUserId} ${amountEtb} ETB for ${name} (${kind})`,
 			);
-			const answer =
-				pays && !covers ? json(422, { message: 'not enough funds' }) : answerOf(sent, random);
-			if (answer !== undefined) replying(soon(), answer);
+			const response =
+				pays && !covers ? json(422, { message: 'not enough funds' }) : responseOf(sent, random);
+			if (response !== undefined) replying(soon(), response);
 		});
 	}
 
-	function nextAnswer({ toUserId }: PaymentBody): AnswerKind {
+	function nextResponse({ toUserId }: PaymentBody): ResponseKind {
 		if (healthy) return 'paid';
 		const key = keyOf(toUserId);
 		const count = timesAsked.get(key) ?? 0;
 		timesAsked.set(key, count + 1);
-		return plan.answers[personOf(key)]?.[count] ?? 'paid';
+		return plan.responses[personOf(key)]?.[count] ?? 'paid';
 	}
 
-	function answerBalance(
+	function respondWithBalance(
 		{ random }: Sender,
-		replying: (ms: number, answer: Answer | Error) => void,
+		replying: (ms: number, response: ServiceResponse | Error) => void,
 	): void {
-		const kind = healthy ? 'read' : (plan.balanceAnswers[balanceAsked++] ?? 'read');
+		const kind = healthy ? 'read' : (plan.balanceResponses[balanceAsked++] ?? 'read');
 		if (kind === 'silent') return;
 		replying(
 			1 + random() * 50,
@@ -242,11 +243,14 @@ export function newBooks(
 	return { sent: allSent, heal, paymentsOf, isPending, request };
 }
 
-/** Whether a byte of the body comes now and then: n8n's own timeout does not end such an answer. */
-const neverEnds = (kind: AnswerKind | undefined): boolean =>
+/** Whether a byte of the body comes now and then: n8n's own timeout does not end such a response. */
+const neverEnds = (kind: ResponseKind | undefined): boolean =>
 	kind === 'dripping' || kind === 'drippingPaid';
 
-function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Error | undefined {
+function responseOf(
+	{ kind, amountEtb }: Sent,
+	random: () => number,
+): ServiceResponse | Error | undefined {
 	switch (kind) {
 		case 'paid':
 		case 'slowPaid':
@@ -277,7 +281,7 @@ function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Err
 		case 'contradictory':
 		case 'contradictoryPaid': {
 			const shown = { success: true, amountEtb, txHash: '0x1' };
-			const answers: Array<[status: number, body: object]> = [
+			const responses: Array<[status: number, body: object]> = [
 				[200, { success: true, data: { success: false } }],
 				[200, { success: false, data: { success: true } }],
 				[200, { ...shown, txHash: null }],
@@ -286,7 +290,7 @@ function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Err
 				[200, { ...shown, toUserId: 'somebody-else' }],
 				[422, { message: 'not allowed', txHash: '0x1' }],
 			];
-			return json(...(answers[Math.floor(random() * (answers.length + 1))] ?? [202, shown]));
+			return json(...(responses[Math.floor(random() * (responses.length + 1))] ?? [202, shown]));
 		}
 		case 'silent':
 		case 'silentPaid':
@@ -297,7 +301,11 @@ function answerOf({ kind, amountEtb }: Sent, random: () => number): Answer | Err
 	}
 }
 
-const json = (statusCode: number, body: object, headers: Record<string, string> = {}): Answer => ({
+const json = (
+	statusCode: number,
+	body: object,
+	headers: Record<string, string> = {},
+): ServiceResponse => ({
 	statusCode,
 	headers,
 	body: JSON.stringify(body),

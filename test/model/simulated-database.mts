@@ -17,7 +17,7 @@ export type Access =
 			marks: readonly string[];
 			scope: string;
 			/** @returns what the caller gets, and the row to write, if any */
-			change(found: readonly string[] | undefined): { answer: unknown; write?: string[] };
+			change(found: readonly string[] | undefined): { response: unknown; write?: string[] };
 	  };
 
 /** The facts about a mark since it was added. */
@@ -121,11 +121,11 @@ export function newDatabase(
 			say(() => `(${fault})`);
 		}
 		return await new Promise<unknown>((done, fail) => {
-			const answering = (answer: unknown, step: number): void => {
+			const responding = (response: unknown, step: number): void => {
 				if (fault === 'silentAfter') return;
 				process.arrival(way(step), () => {
 					if (fault === 'failsAfter') fail(new Error('the database failed after it wrote'));
-					else done(answer);
+					else done(response);
 				});
 			};
 			const failing = (reason: string): void => {
@@ -147,7 +147,7 @@ export function newDatabase(
 				}
 				const found = rows.get(scope);
 				if (access.kind === 'count') {
-					answering(found?.length ?? 0, 1);
+					responding(found?.length ?? 0, 1);
 					return;
 				}
 				if (access.kind === 'clear') {
@@ -155,7 +155,7 @@ export function newDatabase(
 					rows.delete(scope);
 					added.delete(scope);
 					say(() => '');
-					answering(undefined, 1);
+					responding(undefined, 1);
 					return;
 				}
 				if (fault === 'failsBetween' || fault === 'silentBetween') {
@@ -163,10 +163,10 @@ export function newDatabase(
 					if (fault === 'failsBetween') failing('failed before it wrote');
 					return;
 				}
-				const { answer, write } = access.change(found);
+				const { response, write } = access.change(found);
 				if (write === undefined) {
 					end();
-					answering(answer, 1);
+					responding(response, 1);
 					return;
 				}
 				process.arrival(way(1), () => {
@@ -180,8 +180,8 @@ export function newDatabase(
 						}
 						// Updating a row that is gone does nothing.
 						if (found === undefined || now !== undefined) store(scope, write, access.marks);
-						say(() => `→ ${JSON.stringify(answer) ?? 'done'}`);
-						answering(answer, 3);
+						say(() => `→ ${JSON.stringify(response) ?? 'done'}`);
+						responding(response, 3);
 					});
 				});
 			});

@@ -2,22 +2,22 @@
 // something may happen.
 import type { Disruption } from './n8n-process.mts';
 import { calmPlan, calmRun, itemOf } from './plan.mts';
-import type { AnswerKind, DatabaseFaultKind, ItemPlan, Plan, RunPlan } from './plan.mts';
+import type { DatabaseFaultKind, ItemPlan, Plan, ResponseKind, RunPlan } from './plan.mts';
 import { randomFrom } from './virtual-time.mts';
 
 type StoryRun = Partial<RunPlan> & Partial<Pick<ItemPlan, 'statement' | 'variant' | 'person'>>;
 
 /**
- * Each run is about one person; they begin one after the other, or `at` so many ms. `answers`: those to the
+ * Each run is about one person; they begin one after the other, or `at` so many ms. `responses`: those to the
  * first person.
  */
 const planOf = (
 	runs: StoryRun[],
-	answers: AnswerKind[],
+	responses: ResponseKind[],
 	more: Partial<Pick<Plan, 'processes' | 'faults' | 'noise'>> = {},
 ): Plan => ({
 	...calmPlan,
-	answers: [answers],
+	responses: [responses],
 	processes: [[], [], []],
 	...more,
 	runs: runs.map(({ statement = 'asks', variant = 'same', person = 0, ...run }) => ({
@@ -69,7 +69,7 @@ const sameBucket = { person: 1 };
  * A run pays three people, one after the other. The database fails after it recorded the end of the first payment,
  * which runs in another process want to make, too. Chance decides which process takes over the lock that was left.
  */
-const recordedBy = (answer: AnswerKind, others: StoryRun[]): Plan[] =>
+const recordedBy = (response: ResponseKind, others: StoryRun[]): Plan[] =>
 	[1, 3, 10, 11].flatMap((noise) =>
 		range(8, 14).map((call): Plan => {
 			const runs = [
@@ -77,7 +77,7 @@ const recordedBy = (answer: AnswerKind, others: StoryRun[]): Plan[] =>
 				...others.map((other) => ({ ...other, process: 1 })),
 			];
 			const faults = [{ kind: 'failsAfter' as const, call, count: 1 }];
-			const plan = planOf(runs, [answer, 'silentPaid'], { noise, faults });
+			const plan = planOf(runs, [response, 'silentPaid'], { noise, faults });
 			const [run, ...rest] = plan.runs;
 			const items = range(0, 3).map((person) => itemOf(person));
 			return { ...plan, runs: run ? [{ ...run, items }, ...rest] : rest };
@@ -88,18 +88,18 @@ const recordedBy = (answer: AnswerKind, others: StoryRun[]): Plan[] =>
 const disrupted = (
 	disruptions: Disruption[],
 	runs: StoryRun[],
-	answers: AnswerKind[],
+	responses: ResponseKind[],
 	process = 0,
 ): Plan[] =>
 	disruptions.map((disruption) => {
 		const processes = [...Array<Disruption[]>(process).fill([]), [disruption], []];
-		return planOf(runs, answers, { processes });
+		return planOf(runs, responses, { processes });
 	});
 
 /** The runs with each of these faults, at one call of the database after the other. */
-const failing = (kinds: DatabaseFaultKind[], runs: StoryRun[], answers: AnswerKind[]): Plan[] =>
+const failing = (kinds: DatabaseFaultKind[], runs: StoryRun[], responses: ResponseKind[]): Plan[] =>
 	kinds.flatMap((kind) =>
-		range(8, 26).map((call) => planOf(runs, answers, { faults: [{ kind, call, count: 1 }] })),
+		range(8, 26).map((call) => planOf(runs, responses, { faults: [{ kind, call, count: 1 }] })),
 	);
 
 /** The times of a sender that stands still: a person can settle its payment before it goes on. */
@@ -187,8 +187,8 @@ const plansOf: Record<string, Plan[]> = {
 		['silent'],
 	),
 	'A payment is under way, others of its bucket are paid, and a person settles it': (
-		['rejected', 'paid'] as AnswerKind[]
-	).map((answer): Plan => {
+		['rejected', 'paid'] as ResponseKind[]
+	).map((response): Plan => {
 		const plan = planOf(
 			[
 				{ ...usual, start: at(beginsAt + 1_000) },
@@ -197,7 +197,7 @@ const plansOf: Record<string, Plan[]> = {
 			],
 			['silent'],
 		);
-		return { ...plan, answers: [['silent'], [answer]] };
+		return { ...plan, responses: [['silent'], [response]] };
 	}),
 	'A payment ends unknown, and others of its bucket are paid': [
 		planOf(
@@ -230,7 +230,7 @@ const plansOf: Record<string, Plan[]> = {
 				['silent', 2],
 				['slowRejected', 0],
 			] as const
-		).flatMap(([answer, more]) => {
+		).flatMap(([response, more]) => {
 			const settles: StoryRun[] = [
 				{ ...typed, statement: 'notPaid', process: 2, start: at(50_000) },
 				{ process: 2, start: at(100_000) },
@@ -240,7 +240,7 @@ const plansOf: Record<string, Plan[]> = {
 				{ does: 'dryRun', process: 1, start: at(3_000) },
 				...settles.slice(0, more),
 			];
-			return disrupted(crashes, runs, [answer, 'paid'], 1);
+			return disrupted(crashes, runs, [response, 'paid'], 1);
 		}),
 	'A sender dies, n8n dies while somebody asks for its payment, and somebody else asks': range(
 		14,
@@ -258,7 +258,7 @@ const plansOf: Record<string, Plan[]> = {
 			),
 		),
 	),
-	'The clock of a process is set forward, a person settles there what is being sent, and its sender gets no answer':
+	'The clock of a process is set forward, a person settles there what is being sent, and its sender gets no response':
 		[
 			planOf(
 				[
@@ -332,8 +332,8 @@ const plansOf: Record<string, Plan[]> = {
 		),
 	],
 	'n8n dies while somebody asks for what is in doubt, paid or refused': (
-		['error', 'paid', 'rejected'] as AnswerKind[]
-	).flatMap((answer) =>
+		['error', 'paid', 'rejected'] as ResponseKind[]
+	).flatMap((response) =>
 		([{}, { variant: 'otherAmount' }, typed, { does: 'dryRun' }] as StoryRun[]).flatMap((asks) =>
 			disrupted(
 				crashes,
@@ -351,7 +351,7 @@ const plansOf: Record<string, Plan[]> = {
 					{ process: 2 },
 					{ variant: 'otherAmount', process: 2 },
 				],
-				[answer],
+				[response],
 				1,
 			),
 		),

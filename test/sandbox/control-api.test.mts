@@ -14,8 +14,11 @@ test('deposits and transfers are simulated, and their events sent', async () => 
 	sandbox.books.setWebhookUrl(receiver.url);
 	const post = (path: string, body?: unknown) =>
 		send(`${sandbox.url}/sandbox${path}`, 'POST', body);
-	const answers = [await post('/deposit', { amountEtb: 40 }), await post('/transfer')];
-	expect(answers.map(({ json }) => json)).toMatchObject([{ deliveryId: '1' }, { deliveryId: '2' }]);
+	const responses = [await post('/deposit', { amountEtb: 40 }), await post('/transfer')];
+	expect(responses.map(({ json }) => json)).toMatchObject([
+		{ deliveryId: '1' },
+		{ deliveryId: '2' },
+	]);
 	await sandbox.idle();
 	const events = sandbox.books.deliveries().map(({ id, event, state }) => [id, event, state]);
 	expect(events).toEqual([
@@ -28,7 +31,7 @@ test('deposits and transfers are simulated, and their events sent', async () => 
 	}
 });
 
-/** The answer of a receiver to all examples but the last one. */
+/** The response of a receiver to all examples but the last one. */
 const allButLast = exampleEvents.slice(1).map(() => 200);
 
 test('an example of each event goes to the registered URL, or once to another one', async () => {

@@ -13,7 +13,7 @@ afterEach(stopAll);
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** A sandbox whose deliveries get these answers in turn. */
+/** A sandbox whose deliveries get these responses in turn. */
 async function delivering(
 	statuses: Parameters<typeof receiverForTest>[0],
 	options: SandboxOptions,
@@ -82,7 +82,7 @@ describe('retry schedule (service document §6)', () => {
 		}
 		await resetting.close();
 		expect(errors).toEqual([
-			expect.stringContaining('No answer within 50 ms'),
+			expect.stringContaining('No response within 50 ms'),
 			expect.stringContaining('ECONNREFUSED'),
 			expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/),
 		]);

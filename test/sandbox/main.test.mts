@@ -33,10 +33,10 @@ test('serves, prints its settings, ends on SIGTERM', async () => {
 	const url = /http:\/\/127\.0\.0\.1:\d+/.exec(main.output())?.[0] ?? '';
 	expect(main.output()).toContain('key-7');
 	expect(main.output()).toContain('secret-7');
-	const answer = await send(`${url}/api/v1/partners/fee`, 'GET', undefined, {
+	const response = await send(`${url}/api/v1/partners/fee`, 'GET', undefined, {
 		authorization: 'Bearer key-7',
 	});
-	expect(answer.json).toEqual({ data: { feePercent: 0.25 } });
+	expect(response.json).toEqual({ data: { feePercent: 0.25 } });
 	main.child.kill();
 	expect(await main.exit).toBe(0);
 });

@@ -18,8 +18,8 @@ test.each(endpoints)('§5: %s %s answers 401 without the right bearer key', asyn
 	for (const authorization of [undefined, 'Bearer wrong', apiKey, `Basic ${apiKey}`]) {
 		const body = method === 'GET' ? undefined : {};
 		const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
-		const answer = await send(`${url}/api/v1/partners${path}`, method, body, headers);
-		expect([answer.status, answer.json]).toEqual([401, refusal('unauthorized')]);
+		const response = await send(`${url}/api/v1/partners${path}`, method, body, headers);
+		expect([response.status, response.json]).toEqual([401, refusal('unauthorized')]);
 	}
 	expect(books.totals()).toEqual({ users: 0, disbursements: 0, deliveries: 0 });
 });
@@ -47,8 +47,8 @@ test.each([
 ] as const)('%s %s refuses %j with %i %s', async (method, path, body, status, code) => {
 	const sandbox = await sandboxForTest({ treasuryBalance: 100 });
 	sandbox.books.addUser({ externalId: 'a' });
-	const answer = await call(sandbox, method, path, body);
-	expect([answer.status, answer.json]).toEqual([status, refusal(code)]);
+	const response = await call(sandbox, method, path, body);
+	expect([response.status, response.json]).toEqual([status, refusal(code)]);
 	expect(sandbox.books.totals()).toEqual({ users: 1, disbursements: 0, deliveries: 0 });
 	expect(sandbox.books.balance().treasuryBalance).toBe(100);
 	expect(sandbox.books.fee()).toBe(0.25);
@@ -68,24 +68,27 @@ test('a body that is not declared as JSON is 415', async () => {
 test('§4, 6: provisions a user, without a data wrapper and without the email', async () => {
 	const sandbox = await sandboxForTest();
 	const user = { externalId: 'employee 7/ሀ', email: 'seven@example.com' };
-	const answer = await call(sandbox, 'POST', '/users', user);
-	expect(answer.status).toBe(201);
-	expect(answer.json).toEqual({
+	const response = await call(sandbox, 'POST', '/users', user);
+	expect(response.status).toBe(201);
+	expect(response.json).toEqual({
 		id: matching(/^etbw_.*employee 7\/ሀ/),
 		externalId: user.externalId,
 		walletAddress: matching(/^0x[0-9a-f]{40}$/),
 	});
-	expect(sandbox.books.users()).toEqual([{ ...Object(answer.json), email: user.email }]);
+	expect(sandbox.books.users()).toEqual([{ ...Object(response.json), email: user.email }]);
 });
 
 test('§4, 7: pays each time it is asked, without a data wrapper', async () => {
 	const sandbox = await sandboxForTest({ treasuryBalance: 100 });
 	sandbox.books.addUser({ externalId: 'a' });
 	for (let paid = 1; paid <= 2; paid++) {
-		const answer = await call(sandbox, 'POST', '/disburse', payment('12.50'));
+		const response = await call(sandbox, 'POST', '/disburse', payment('12.50'));
 		const txHash = sandbox.books.disbursements().at(-1)?.txHash;
 		expect(txHash).toMatch(/^0x[0-9a-f]{64}$/);
-		expect([answer.status, answer.json]).toEqual([200, { success: true, amountEtb: 12.5, txHash }]);
+		expect([response.status, response.json]).toEqual([
+			200,
+			{ success: true, amountEtb: 12.5, txHash },
+		]);
 	}
 	const paid = sandbox.books.disbursements();
 	expect(paid.map((row) => [row.toUserId, row.amountText])).toEqual(

@@ -24,7 +24,7 @@ interface Received {
 	body: Buffer;
 }
 
-/** A webhook receiver on a port of its own; `statuses` are its answers in turn, then 200.
+/** A webhook receiver on a port of its own; `statuses` are its responses in turn, then 200.
  * `first` resolves when it has received something. */
 export async function receiverForTest(
 	statuses: (number | 'hang')[] = [],
@@ -46,7 +46,7 @@ export async function receiverForTest(
 	return { url: `${url}/hook`, received, first: first.promise, close };
 }
 
-export interface Answer {
+export interface ReadResponse {
 	status: number;
 	headers: Headers;
 	text: string;
@@ -68,7 +68,7 @@ export async function send(
 	method: string,
 	body?: unknown,
 	headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<ReadResponse> {
 	const response = await fetch(url, {
 		method,
 		headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
@@ -84,7 +84,7 @@ export const call = (
 	method: string,
 	path: string,
 	body?: unknown,
-): Promise<Answer> =>
+): Promise<ReadResponse> =>
 	send(`${sandbox.url}/api/v1/partners${path}`, method, body, {
 		authorization: `Bearer ${sandbox.apiKey}`,
 	});

@@ -26,14 +26,14 @@ interface ToolCall {
 
 /**
  * The next step of the model: it reads the balance, or pays as the person's last message asks, and then repeats
- * the tool's answer. Told to pay twice, it calls the tool a second time.
+ * the tool's output. Told to pay twice, it calls the tool a second time.
  */
 function next(messages: z.infer<typeof Message>[]): ToolCall | string {
 	const asked = messages.findLastIndex(({ role }) => role === 'user');
-	const answers = messages.slice(asked).filter(({ role }) => role === 'tool');
+	const outputs = messages.slice(asked).filter(({ role }) => role === 'tool');
 	const groups = PAYMENT.exec(JSON.stringify(messages[asked]?.content))?.groups;
-	if (answers.length >= (groups?.twice === undefined ? 1 : 2)) {
-		return String(answers.at(-1)?.content);
+	if (outputs.length >= (groups?.twice === undefined ? 1 : 2)) {
+		return String(outputs.at(-1)?.content);
 	}
 	if (groups === undefined) return { name: 'Read_the_balance', input: {} };
 	const toolParameters = { toUserId: groups.toUserId, amountEtb: Number(groups.amountEtb) };
@@ -95,7 +95,7 @@ const Question = z.object({
 });
 
 /**
- * Writes into the editor's chat, and stays connected until the answer has come.
+ * Writes into the editor's chat, and stays connected until the response has come.
  * @param choices the button to choose at each question
  * @returns the questions, and the execution once it has ended
  */

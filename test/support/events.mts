@@ -60,8 +60,8 @@ interface Counter {
 	times: Map<string, number>;
 	/** A node that counts the event. */
 	node: NodeFile;
-	/** The status of the answer to each count; 0 for no answer. */
-	answer: (id: string) => number;
+	/** The status of the response to each count; 0 for no response. */
+	statusFor: (id: string) => number;
 	/** The ids of the events that wait to be counted. */
 	waiting: Set<string>;
 	/** Makes each count wait until the returned function is called. */
@@ -77,7 +77,7 @@ export async function startCounter(): Promise<Counter> {
 			counter.waiting.add(id);
 			void until.then(() => {
 				counter.waiting.delete(id);
-				const status = counter.answer(id);
+				const status = counter.statusFor(id);
 				if (status === 0) return;
 				if (status < 300) counter.times.set(id, (counter.times.get(id) ?? 0) + 1);
 				response.writeHead(status).end('{}');
@@ -86,7 +86,7 @@ export async function startCounter(): Promise<Counter> {
 	);
 	const counter: Counter = {
 		times: new Map(),
-		answer: () => 200,
+		statusFor: () => 200,
 		waiting: new Set(),
 		hold() {
 			let release = (): void => undefined;
@@ -114,7 +114,7 @@ export const transfer = (id: string): string =>
 export const signature = (body: string, secret: string): string =>
 	`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
-/** Sends a body as the service does; resolves to the status, or undefined when there was no answer. */
+/** Sends a body as the service does; resolves to the status, or undefined when there was no response. */
 export async function post(
 	url: string,
 	body: string,

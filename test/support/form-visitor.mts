@@ -5,10 +5,10 @@ import type { Login } from '../../demo/n8n-api.mts';
 import { eventually } from './lab.mts';
 
 const Approved = z.object({ data: z.object({ redirectUrl: z.string() }) });
-const FormAnswer = z.object({ formWaitingUrl: z.string() });
+const FormResponse = z.object({ formWaitingUrl: z.string() });
 
 /** ms. n8n never answers a request for a form whose execution runs. */
-const ANSWERS_WITHIN = 20_000;
+const RESPONDS_WITHIN = 20_000;
 const REDIRECTS = 10;
 
 /** A file to upload. */
@@ -38,9 +38,9 @@ export class FormVisitor {
 
 	/** The page at this address, after the redirects; for a form with a login, after allowing it to know who this is. */
 	async open(address: string): Promise<string> {
-		return await eventually(`an answer of ${address}`, async () => {
+		return await eventually(`a response of ${address}`, async () => {
 			if (address.includes('/form-waiting/')) await this.nextPage(address);
-			const signal = AbortSignal.timeout(ANSWERS_WITHIN);
+			const signal = AbortSignal.timeout(RESPONDS_WITHIN);
 			try {
 				return await this.follow(address, signal);
 			} catch (error) {
@@ -83,7 +83,7 @@ export class FormVisitor {
 			body,
 			headers: tokenOf(await this.open(address)),
 		});
-		const { formWaitingUrl } = FormAnswer.parse(await response.json());
+		const { formWaitingUrl } = FormResponse.parse(await response.json());
 		await this.nextPage(formWaitingUrl);
 		return formWaitingUrl;
 	}
@@ -98,7 +98,7 @@ export class FormVisitor {
 		address: string,
 		choices: Readonly<Record<string, string>>,
 		page?: string,
-	): Promise<number | 'no answer'> {
+	): Promise<number | 'no response'> {
 		const shown = page ?? (await this.open(address));
 		const body = new FormData();
 		const questions = questionsOn(shown);
@@ -112,7 +112,7 @@ export class FormVisitor {
 			const chosen = options.find((option) => option.startsWith(said));
 			body.set(`field-${index}`, chosen === undefined ? said : JSON.stringify([chosen]));
 		}
-		const signal = AbortSignal.timeout(ANSWERS_WITHIN);
+		const signal = AbortSignal.timeout(RESPONDS_WITHIN);
 		try {
 			const response = await this.request(address, {
 				method: 'POST',
@@ -124,12 +124,12 @@ export class FormVisitor {
 			return response.status;
 		} catch (error) {
 			if (!signal.aborted) throw error;
-			return 'no answer';
+			return 'no response';
 		}
 	}
 
 	/** Answers the one question of a page with the option that begins so. */
-	async choose(address: string, choice: string, page?: string): Promise<number | 'no answer'> {
+	async choose(address: string, choice: string, page?: string): Promise<number | 'no response'> {
 		return await this.answer(address, { '': choice }, page);
 	}
 

@@ -1,12 +1,12 @@
-/** A payment, and answers of the service to judge. */
-import type { Answer } from '../../nodes/shared/service/attempt.ts';
+/** A payment, and responses of the service to judge. */
+import type { ServiceResponse } from '../../nodes/shared/service/attempt.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 
 /** A payment of 10 ETB. */
 export const pay: ServiceRequest = {
 	method: 'POST',
 	path: '/x',
-	answersWith: 'txHash',
+	responseField: 'txHash',
 	movesMoney: true,
 	body: { toUserId: 'etbw_a', amountEtb: 10 },
 };
@@ -19,9 +19,9 @@ function parsed(text: string): unknown {
 	}
 }
 
-/** An answer of the service, as the node reads it. */
-export const answered = (text: string, status = 200): Answer => ({
-	kind: 'answer',
+/** A response of the service, as the node reads it. */
+export const responseWith = (text: string, status = 200): ServiceResponse => ({
+	kind: 'response',
 	status,
 	headers: {},
 	text,

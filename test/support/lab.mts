@@ -97,25 +97,25 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
  */
 export async function isReady(url: string): Promise<boolean> {
 	const headers = { connection: 'close' };
-	const answer = await fetch(new URL('/healthz/readiness', url), { headers }).catch(
+	const response = await fetch(new URL('/healthz/readiness', url), { headers }).catch(
 		() => undefined,
 	);
-	await answer?.arrayBuffer();
-	return answer?.status === 200;
+	await response?.arrayBuffer();
+	return response?.status === 200;
 }
 
 const pollEvery = 100;
 
-/** Asks until the answer is not undefined; rejects when that takes longer than `withinMs`. */
-export async function eventually<Answer>(
+/** Asks until the result is not undefined; rejects when that takes longer than `withinMs`. */
+export async function eventually<Result>(
 	what: string,
-	ask: () => Promise<Answer | undefined> | Answer | undefined,
+	ask: () => Promise<Result | undefined> | Result | undefined,
 	withinMs = 60_000,
-): Promise<Answer> {
+): Promise<Result> {
 	const deadline = Date.now() + withinMs;
 	for (;;) {
-		const answer = await ask();
-		if (answer !== undefined) return answer;
+		const result = await ask();
+		if (result !== undefined) return result;
 		if (Date.now() > deadline) throw new Error(`not within ${withinMs / 1000} s: ${what}`);
 		await sleep(pollEvery);
 	}

@@ -122,7 +122,7 @@ export async function startPostgres(folder: string, port: number): Promise<Postg
 		// SIGINT is PostgreSQL's fast shutdown, which ends open connections, and SIGQUIT the immediate one.
 		// SIGKILL would leave its children.
 		stop = stopping(child, 'SIGINT', 'SIGQUIT');
-		await eventually('an answer from PostgreSQL', async () => {
+		await eventually('a response from PostgreSQL', async () => {
 			if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'));
 			return await client('pg_isready').catch(() => undefined);
 		});
@@ -159,7 +159,7 @@ export async function startRedis(
 	);
 	const stop = stopping(child, 'SIGTERM');
 	try {
-		await eventually('an answer from Redis', async () => {
+		await eventually('a response from Redis', async () => {
 			if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'));
 			const socket = connect(port, '127.0.0.1');
 			return await once(socket, 'connect').then(
@@ -200,11 +200,11 @@ export async function startProxy(
 		}
 		// A new connection for each request: n8n may close an idle one at the moment when it is used again.
 		const options = { host: '127.0.0.1', port: target, path: url, method, headers, agent: false };
-		const upstream = request(options, (answer) => {
-			outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-			answer.pipe(outgoing);
-			// An answer that breaks off must not look complete.
-			answer.once('error', () => outgoing.destroy());
+		const upstream = request(options, (response) => {
+			outgoing.writeHead(response.statusCode ?? 502, response.headers);
+			response.pipe(outgoing);
+			// A response that breaks off must not look complete.
+			response.once('error', () => outgoing.destroy());
 		});
 		upstream.once('error', () => {
 			if (!outgoing.headersSent) outgoing.writeHead(502);

@@ -1,8 +1,8 @@
-/** One HTTP request: its body, and whether it may have been sent if no answer comes. */
+/** One HTTP request: its body, and whether it may have been sent if no response comes. */
 import fc from 'fast-check';
 import { NodeApiError } from 'n8n-workflow';
 import { Readable } from 'node:stream';
-import { makeAttempt, unansweredFrom } from '../../nodes/shared/service/attempt.ts';
+import { makeAttempt, noResponseFrom } from '../../nodes/shared/service/attempt.ts';
 
 test('a body of more than 64 levels is not read', async () => {
 	const bodyOf = async (levels: number): Promise<unknown> => {
@@ -51,11 +51,11 @@ describe('a network error', () => {
 			{ code: 'ETIMEDOUT', errors: [timedOut, noRoute] },
 		],
 	])('%s: was not sent', (_what, inner) => {
-		expect(unansweredFrom(wrapped(inner))).toMatchObject({
-			kind: 'unanswered',
+		expect(noResponseFrom(wrapped(inner))).toMatchObject({
+			kind: 'noResponse',
 			mayHaveBeenSent: false,
 		});
-		const told = unansweredFrom(Object.assign(wrapped(inner), { code: 'ERR_OUTER' }));
+		const told = noResponseFrom(Object.assign(wrapped(inner), { code: 'ERR_OUTER' }));
 		if ('code' in inner) expect(told.errorCode).toBe(inner.code);
 	});
 
@@ -76,13 +76,13 @@ describe('a network error', () => {
 		['several, of which nothing is known', { code: 'ETIMEDOUT', errors: [] }],
 		['without a code', {}],
 	])('%s: may have been sent', (_what, inner) => {
-		expect(unansweredFrom(wrapped(inner))).toMatchObject({
-			kind: 'unanswered',
+		expect(noResponseFrom(wrapped(inner))).toMatchObject({
+			kind: 'noResponse',
 			mayHaveBeenSent: true,
 		});
 	});
 
-	// An error of n8n before 2.35 has no cause. `no-answer.live.mts` does it in real ones.
+	// An error of n8n before 2.35 has no cause. `no-response.live.mts` does it in real ones.
 	test.each([
 		['connect ECONNREFUSED 127.0.0.1:9', 'ECONNREFUSED', false],
 		['connect EHOSTUNREACH 10.0.0.1:443', 'EHOSTUNREACH', false],
@@ -99,14 +99,14 @@ describe('a network error', () => {
 		const node = { id: 'n', name: 'Pay', type: 'x', typeVersion: 1, position, parameters: {} };
 		const failure = { message, ...(code !== undefined && { code }) };
 		const older = Object.assign(new NodeApiError(node, failure), { cause: undefined });
-		const told = { kind: 'unanswered', errorCode: code ?? message, mayHaveBeenSent: sent };
-		expect(unansweredFrom(older)).toEqual(told);
+		const told = { kind: 'noResponse', errorCode: code ?? message, mayHaveBeenSent: sent };
+		expect(noResponseFrom(older)).toEqual(told);
 	});
 
 	test('of any kind is taken without an error, and counts as sent', () => {
 		fc.assert(
 			fc.property(fc.anything(), (thrown) => {
-				expect(unansweredFrom(thrown)).toMatchObject({ kind: 'unanswered', mayHaveBeenSent: true });
+				expect(noResponseFrom(thrown)).toMatchObject({ kind: 'noResponse', mayHaveBeenSent: true });
 			}),
 		);
 	});

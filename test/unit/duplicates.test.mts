@@ -31,7 +31,7 @@ function startProcess() {
 	return {
 		/** Runs the trigger in an execution; resolves to whether it gave out the event, and ends it as told. */
 		async run(key: string, options: NodeRun = {}): Promise<boolean> {
-			const { answersWhenFinished = false, ending = 'success', mode = 'webhook' } = options;
+			const { respondsWhenFinished = false, ending = 'success', mode = 'webhook' } = options;
 			const handlers: Array<(run: object) => Promise<void>> = [];
 			const addHandler = (_: string, handler: (run: object) => Promise<void>) =>
 				handlers.push(handler);
@@ -55,7 +55,7 @@ function startProcess() {
 				context as IExecuteFunctions,
 				options.item ?? {},
 				key,
-				answersWhenFinished,
+				respondsWhenFinished,
 			);
 			options.during?.();
 			if (ending !== 'crash') for (const handler of handlers) await handler({ status: ending });
@@ -74,7 +74,7 @@ function startProcess() {
 }
 
 interface NodeRun {
-	answersWhenFinished?: boolean;
+	respondsWhenFinished?: boolean;
 	/** Whether n8n has no way to call back at the end of the execution. */
 	hasNoHooks?: boolean;
 	ending?: 'success' | 'error' | 'canceled' | 'waiting' | 'crash';
@@ -95,12 +95,12 @@ const keys = (count: number): string[] =>
 
 test('of many at once in several processes, each event is given out once', async () => {
 	const processes = Array.from({ length: 3 }, () => startProcess());
-	const answers = await Promise.all(
+	const responses = await Promise.all(
 		keys(40).flatMap((key) =>
 			processes.map(async (process) => [key, await process.run(key)] as const),
 		),
 	);
-	const given = answers.filter(([, isGiven]) => isGiven).map(([key]) => key);
+	const given = responses.filter(([, isGiven]) => isGiven).map(([key]) => key);
 	expect(given.toSorted()).toEqual(keys(40).toSorted());
 	const later = startProcess();
 	for (const key of keys(40)) expect(await later.run(key)).toBe(false);
@@ -126,13 +126,13 @@ test('a later process knows the last 2,000, and the process itself the last 20,0
 });
 
 test('the record keeps the marks that earlier versions wrote: with others, events would run again', async () => {
-	await startProcess().run('key', { answersWhenFinished: true, ending: 'crash' });
+	await startProcess().run('key', { respondsWhenFinished: true, ending: 'crash' });
 	const marks = [...database.rows.values()].flatMap((row) => [...row]);
 	expect(marks.toSorted()).toEqual(['arrived:key', 'unfinished:key']);
 });
 
 describe('until it succeeds', () => {
-	const answersWhenFinished = true;
+	const respondsWhenFinished = true;
 	test.each([
 		['success', false],
 		['waiting', false],
@@ -140,11 +140,11 @@ describe('until it succeeds', () => {
 		['error', true],
 		['crash', true],
 	] as const)('an event that ended with %s is given out again: %s', async (ending, again) => {
-		expect(await startProcess().run('key', { answersWhenFinished, ending })).toBe(true);
+		expect(await startProcess().run('key', { respondsWhenFinished, ending })).toBe(true);
 		const later = startProcess();
-		expect(await later.run('key', { answersWhenFinished })).toBe(again);
-		expect(await later.run('key', { answersWhenFinished })).toBe(false);
-		expect(await startProcess().run('key', { answersWhenFinished })).toBe(false);
+		expect(await later.run('key', { respondsWhenFinished })).toBe(again);
+		expect(await later.run('key', { respondsWhenFinished })).toBe(false);
+		expect(await startProcess().run('key', { respondsWhenFinished })).toBe(false);
 	});
 
 	test.each(['success', 'error'] as const)(
@@ -153,14 +153,14 @@ describe('until it succeeds', () => {
 			const process = startProcess();
 			const known: string[] = [];
 			const during = () => void known.push(process.receive('key'));
-			await process.run('key', { answersWhenFinished, ending, during });
+			await process.run('key', { respondsWhenFinished, ending, during });
 			during();
 			expect(known).toEqual(['running', 'new']);
 		},
 	);
 
 	test('an event that failed is new also when the setting was changed since', async () => {
-		await startProcess().run('key', { answersWhenFinished, ending: 'error' });
+		await startProcess().run('key', { respondsWhenFinished, ending: 'error' });
 		expect(await startProcess().run('key')).toBe(true);
 	});
 
@@ -171,13 +171,13 @@ describe('until it succeeds', () => {
 			jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
 		};
 		await startProcess().run('key', {
-			answersWhenFinished,
+			respondsWhenFinished,
 			ending: 'canceled',
 			timedOutAt,
 			during,
 		});
 		jest.restoreAllMocks();
-		expect(await startProcess().run('key', { answersWhenFinished })).toBe(true);
+		expect(await startProcess().run('key', { respondsWhenFinished })).toBe(true);
 	});
 });
 
@@ -189,13 +189,13 @@ test('another node, and the same node under another name, is told by its id', as
 
 test.each([false, true])(
 	'an execution that n8n tries again, and one that a person retries, get the event',
-	async (answersWhenFinished) => {
+	async (respondsWhenFinished) => {
 		const process = startProcess();
 		const item = {};
-		expect(await process.run('key', { answersWhenFinished, item })).toBe(true);
-		expect(await process.run('key', { answersWhenFinished, item })).toBe(true);
-		expect(await process.run('key', { answersWhenFinished })).toBe(false);
-		expect(await process.run('key', { answersWhenFinished, mode: 'retry' })).toBe(true);
+		expect(await process.run('key', { respondsWhenFinished, item })).toBe(true);
+		expect(await process.run('key', { respondsWhenFinished, item })).toBe(true);
+		expect(await process.run('key', { respondsWhenFinished })).toBe(false);
+		expect(await process.run('key', { respondsWhenFinished, mode: 'retry' })).toBe(true);
 	},
 );
 
@@ -259,6 +259,6 @@ test('a lock that payments of the same workflow hold is waited for, and left as 
 
 test('an n8n that cannot call back at the end leaves no event running', async () => {
 	const process = startProcess();
-	await process.run('key', { answersWhenFinished: true, hasNoHooks: true });
+	await process.run('key', { respondsWhenFinished: true, hasNoHooks: true });
 	expect(process.receive('key')).not.toBe('running');
 });

@@ -707,7 +707,7 @@ describe('the page of a list', () => {
 		const { rows: rowsOf, ready } = check([]);
 		const [one, two] = ready.map((row) => ({ ...row, mode: 'pay' }));
 		const sent = [
-			{ ...one, outcome: 'unknown', message: 'No answer' },
+			{ ...one, outcome: 'unknown', message: 'No response' },
 			{ ...two, outcome: 'paid', txHash: '0x2', paidAt: '2026-10-26T09:00:00Z' },
 		];
 		const now = [registered(3, 'paid')];

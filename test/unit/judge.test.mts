@@ -1,4 +1,4 @@
-/** The meaning of an answer, by its status and its body. */
+/** The meaning of a response, by its status and its body. */
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
@@ -6,11 +6,11 @@ import { readAccount } from '../../nodes/shared/account.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/judge.ts';
 import type { Attempt } from '../../nodes/shared/service/attempt.ts';
 import { resultOf } from '../../nodes/shared/service/call.ts';
-import { reasonOfRefusal } from '../../nodes/shared/service/answerRules.ts';
+import { reasonOfRefusal } from '../../nodes/shared/service/responseRules.ts';
 import { unclearPaymentPatterns, refusalWords } from '../../nodes/shared/service/paymentWords.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
-import { failedSettings } from '../support/judged-answers.mts';
-import { answered, pay } from '../support/judging.mts';
+import { failedSettings } from '../support/judged-responses.mts';
+import { pay, responseWith } from '../support/judging.mts';
 
 const get: ServiceRequest = { method: 'GET', path: '/x' };
 
@@ -18,7 +18,11 @@ describe('the fields of a success body', () => {
 	const flatFields = (text: string): IDataObject => {
 		const data = { baseUrl: 'https://example.com', apiKey: 'key-of-the-test' };
 		const account = readAccount({ id: '1', name: 'account', type: 'etbWalletApi', data });
-		const judged = { last: answered(text), judgement: { verdict: 'done' as const }, attempts: 1 };
+		const judged = {
+			last: responseWith(text),
+			judgement: { verdict: 'done' as const },
+			attempts: 1,
+		};
 		const result = resultOf(account, get, judged);
 		return result.ok ? result.output : { failed: result.failure.message };
 	};
@@ -55,7 +59,7 @@ describe('the fields of a success body', () => {
 	});
 });
 
-describe('a long hostile answer takes linear time', () => {
+describe('a long hostile response takes linear time', () => {
 	const half = 2 ** 19;
 	test.each([
 		['a long name of many values', 200, `"${'x'.repeat(half)}":[0${',0'.repeat(half / 2)}]`],
@@ -71,7 +75,7 @@ describe('a long hostile answer takes linear time', () => {
 	])('%s', (_what, status, fields) => {
 		// One that takes the square of its length meets the time limit of a test.
 		const text = `{"success":true,"txHash":"0x1",${fields}}`;
-		const { verdict } = judge(pay, answered(text, status));
+		const { verdict } = judge(pay, responseWith(text, status));
 		expect(['done', 'unknown', 'notDone']).toContain(verdict);
 	});
 });
@@ -85,13 +89,13 @@ describe('a setting', () => {
 		defaultOutput: {},
 	};
 	const verdictOn = (status: number, text: string): Judgement['verdict'] =>
-		judge(set, answered(text, status)).verdict;
+		judge(set, responseWith(text, status)).verdict;
 
 	test.each(failedSettings)('that is answered 200 %s is unknown', (text) => {
 		expect(verdictOn(200, text)).toBe('unknown');
 	});
 
-	test('that is accepted is done, because the service document shows no answer to it', () => {
+	test('that is accepted is done, because the service document shows no response to it', () => {
 		expect(verdictOn(202, '{"success":true}')).toBe('done');
 	});
 
@@ -118,15 +122,15 @@ test.each([
 	[{ type: 'bank', accountNumber: '0042' }, '{"accountNumber":"0042"}', 'done'],
 	[hook, '{"webhookUrl":"https://n8n.example.com/1/2"}', 'unknown'],
 	[hook, '{"webhookUrl":"https://N8N.example.com/1"}', 'done'],
-])('of %j the answer %s is %s', (body, text, verdict) => {
+])('of %j the response %s is %s', (body, text, verdict) => {
 	const set: ServiceRequest = { method: 'PUT', path: '/x', body };
-	expect(judge(set, answered(text)).verdict).toBe(verdict);
+	expect(judge(set, responseWith(text)).verdict).toBe(verdict);
 });
 
 describe('a payment', () => {
 	const success = { success: true, txHash: '0x1' };
 
-	describe('shows the rule that judges its answer', () => {
+	describe('shows the rule that judges its response', () => {
 		/** The words of refusals that leave open whether it paid, with the rule and the part that it matches. */
 		const unclearMessages: Array<[message: string, rule: string, matched: string]> = [
 			['Payment is pending', 'unclearWords', 'pending'],
@@ -142,7 +146,7 @@ describe('a payment', () => {
 			['A second person must sign', 'approval', 'second person'],
 			['It might be rejected', 'serviceUnsure', 'might'],
 			['ክፍያ', 'otherScript', 'ክ'],
-			['Invalid: {}', 'quotedAnswer', '{'],
+			['Invalid: {}', 'quotedResponse', '{'],
 			[`Invalid ${'a1'.repeat(32)}`, 'longHash', 'a1'.repeat(32)],
 			['No way', 'unexplainedReason', 'No way'],
 		];
@@ -181,7 +185,7 @@ describe('a payment', () => {
 			[200, { ...success, note: 'Still queued' }, 'wordsOfFailureOrUnclearStep', 'Still queued'],
 			[200, { ...success, txHash: 'mock-1' }, 'transactionHash', '["mock-1"]'],
 		])('%i %j: %s', (status, body, rule, matched) => {
-			const judgement = judge(pay, answered(JSON.stringify(body), status));
+			const judgement = judge(pay, responseWith(JSON.stringify(body), status));
 			expect(judgement).toMatchObject({ verdict: 'unknown', rule, matched });
 		});
 
@@ -195,8 +199,8 @@ describe('a payment', () => {
 			expect([...shown].sort()).toEqual([...rules, 'unexplainedReason'].sort());
 		});
 
-		const shownBy = (...answer: string[]): string[] =>
-			execFileSync(process.execPath, ['scripts/judge-answer.mts', ...answer], {
+		const shownBy = (...response: string[]): string[] =>
+			execFileSync(process.execPath, ['scripts/judge-response.mts', ...response], {
 				encoding: 'utf8',
 			}).split('\n');
 
@@ -219,16 +223,16 @@ describe('a payment', () => {
 	test('may repeat a word of failure that was sent', () => {
 		const body = { toUserId: 'etbw_failed', amountEtb: 10 };
 		for (const shown of [body, { data: body }]) {
-			const answer = answered(JSON.stringify({ ...success, ...shown }));
-			expect(judge({ ...pay, body }, answer)).toEqual({ verdict: 'done' });
+			const response = responseWith(JSON.stringify({ ...success, ...shown }));
+			expect(judge({ ...pay, body }, response)).toEqual({ verdict: 'done' });
 		}
 	});
 });
 
-const notSent: Attempt = { kind: 'unanswered', errorCode: 'ECONNREFUSED', mayHaveBeenSent: false };
-const cutOff: Attempt = { kind: 'unanswered', errorCode: 'ECONNRESET', mayHaveBeenSent: true };
+const notSent: Attempt = { kind: 'noResponse', errorCode: 'ECONNREFUSED', mayHaveBeenSent: false };
+const cutOff: Attempt = { kind: 'noResponse', errorCode: 'ECONNRESET', mayHaveBeenSent: true };
 const empty = (...statuses: number[]): Attempt[] =>
-	statuses.map((status) => answered('{}', status));
+	statuses.map((status) => responseWith('{}', status));
 const range = (from: number, to: number): number[] =>
 	Array.from({ length: to - from + 1 }, (_, index) => from + index);
 const refusals = range(400, 499).filter((status) => ![408, 429, 499].includes(status));
@@ -241,7 +245,7 @@ test.each<
 	['never sent', [notSent], 'notDone, temporary', 'notDone, temporary', 'notReached'],
 	['too many requests', empty(429), 'notDone, temporary', 'notDone, temporary', 'refused'],
 	['a passing failure', empty(500, 502, 503, 504), 'notDone, temporary', 'unknown', 'unclear'],
-	['reset or timeout', [cutOff], 'notDone, temporary', 'unknown', 'noAnswer'],
+	['reset or timeout', [cutOff], 'notDone, temporary', 'unknown', 'noResponse'],
 	['another failure of it', empty(501, ...range(505, 599)), 'notDone', 'unknown', 'unclear'],
 	['a refusal', empty(...refusals), 'notDone', 'notDone', 'refused'],
 	['a proxy that gave up waiting', empty(408, 499), 'notDone', 'unknown', 'unclear'],

@@ -1,4 +1,4 @@
-/** The words that judge an answer: each alternative of their patterns decides about an answer of the tests. */
+/** The words that judge a response: each alternative of their patterns decides about a response of the tests. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -7,32 +7,32 @@ import ts from 'typescript';
 import * as judging from '../../nodes/shared/service/judge.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 import { requireFreshBuild } from '../support/fresh-build.mts';
-import { failedSettings, judgedPayments } from '../support/judged-answers.mts';
-import { answered, pay } from '../support/judging.mts';
-import { paymentAnswers } from '../support/payment-answers.mts';
+import { failedSettings, judgedPayments } from '../support/judged-responses.mts';
+import { pay, responseWith } from '../support/judging.mts';
+import { paymentResponses } from '../support/payment-responses.mts';
 
 type Judge = (typeof judging)['judge'];
 
 test.each(judgedPayments)('a payment that is answered %i %s is %s', (status, text, verdict) => {
-	expect(judging.judge(pay, answered(text, status)).verdict).toBe(verdict);
+	expect(judging.judge(pay, responseWith(text, status)).verdict).toBe(verdict);
 });
 
 const setting: ServiceRequest = { method: 'PUT', path: '/x', body: {}, defaultOutput: {} };
 const requests: [ServiceRequest, status: number, text: string][] = [
 	...judgedPayments.map(([status, text]): (typeof requests)[number] => [pay, status, text]),
-	...paymentAnswers.map(({ status, body }): (typeof requests)[number] => [pay, status, body]),
+	...paymentResponses.map(({ status, body }): (typeof requests)[number] => [pay, status, body]),
 	...failedSettings.map((text): (typeof requests)[number] => [setting, 200, text]),
 ];
-const answers = requests.map(([request, status, text]) => ({
+const responses = requests.map(([request, status, text]) => ({
 	request,
-	answer: answered(text, status),
-	verdict: judging.judge(request, answered(text, status)).verdict,
+	response: responseWith(text, status),
+	verdict: judging.judge(request, responseWith(text, status)).verdict,
 }));
 
 const folder = resolve('dist/nodes/shared/service');
 const codeOf = (module: string): string => readFileSync(join(folder, `${module}.js`), 'utf8');
 const outside = createRequire(join(folder, 'judge.js'));
-const modules = ['judge', 'answerRules', 'paymentWords', 'matching'];
+const modules = ['judge', 'responseRules', 'paymentWords', 'matching'];
 
 /** The `judge` of the build, with `code` in one of the modules that have the words. */
 function judgeWith(changed: string, code: string): Judge {
@@ -101,8 +101,8 @@ function alternativesIn(code: string): { from: number; to: number }[] {
 function changesVerdict(changed: string, code: string): boolean {
 	try {
 		const judge = judgeWith(changed, code);
-		return answers.some(
-			({ request, answer, verdict }) => judge(request, answer).verdict !== verdict,
+		return responses.some(
+			({ request, response, verdict }) => judge(request, response).verdict !== verdict,
 		);
 	} catch {
 		// Half of a pattern in a template is no pattern.
@@ -110,8 +110,8 @@ function changesVerdict(changed: string, code: string): boolean {
 	}
 }
 
-test.each(['paymentWords', 'answerRules'])(
-	'each alternative of %s decides about an answer',
+test.each(['paymentWords', 'responseRules'])(
+	'each alternative of %s decides about a response',
 	(module) => {
 		requireFreshBuild();
 		const code = codeOf(module);

@@ -6,15 +6,15 @@ import { attemptWithRetries, retryDelayMs } from '../../nodes/shared/service/ret
 
 const creating: ServiceRequest = { method: 'POST', path: '/x' };
 
-const answer = (status: number, headers: Record<string, unknown> = {}): Attempt => ({
-	kind: 'answer',
+const response = (status: number, headers: Record<string, unknown> = {}): Attempt => ({
+	kind: 'response',
 	status,
 	headers,
 	text: '{}',
 	body: {},
 });
-const notSent: Attempt = { kind: 'unanswered', errorCode: 'ECONNREFUSED', mayHaveBeenSent: false };
-const cutOff: Attempt = { kind: 'unanswered', errorCode: 'ECONNRESET', mayHaveBeenSent: true };
+const notSent: Attempt = { kind: 'noResponse', errorCode: 'ECONNREFUSED', mayHaveBeenSent: false };
+const cutOff: Attempt = { kind: 'noResponse', errorCode: 'ECONNRESET', mayHaveBeenSent: true };
 
 describe('the pause before a retry', () => {
 	const now = Date.parse('2026-03-01T12:00:00Z');
@@ -55,7 +55,7 @@ test('no attempt begins once the time is over after a pause', async () => {
 	let attempts = 0;
 	const attempt = async (): Promise<Attempt> => {
 		attempts++;
-		return await Promise.resolve(answer(429, { 'retry-after': '0' }));
+		return await Promise.resolve(response(429, { 'retry-after': '0' }));
 	};
 	const timeLeft = () => leftMs.shift() ?? 0;
 	const { judgement } = await attemptWithRetries(creating, attempt, timeLeft);
@@ -68,19 +68,19 @@ test('no attempt begins once the execution was stopped in a pause', async () => 
 	const attempt = async (): Promise<Attempt> => {
 		attempts++;
 		controller.abort();
-		return await Promise.resolve(answer(429, { 'retry-after': '0' }));
+		return await Promise.resolve(response(429, { 'retry-after': '0' }));
 	};
 	await attemptWithRetries(creating, attempt, () => 60_000, controller.signal);
 	expect(attempts).toBe(1);
 });
 
 test.each([
-	['was refused', answer(400)],
+	['was refused', response(400)],
 	['did not reach the service', notSent],
 ])(
 	'a last attempt that %s does not undo that an earlier one may have been carried out',
 	async (_, last) => {
-		const attempts = [cutOff, answer(429, { 'retry-after': '0' }), last];
+		const attempts = [cutOff, response(429, { 'retry-after': '0' }), last];
 		const attempt = async (): Promise<Attempt> =>
 			await Promise.resolve(attempts.shift() ?? notSent);
 		const setting: ServiceRequest = { method: 'PUT', path: '/x' };
@@ -97,7 +97,7 @@ test('the pauses before all attempts of a call take at most a minute', async () 
 	let attempts = 0;
 	const attempt = async (): Promise<Attempt> => {
 		attempts++;
-		return await Promise.resolve(answer(429, { 'retry-after': '25' }));
+		return await Promise.resolve(response(429, { 'retry-after': '25' }));
 	};
 	const ended = attemptWithRetries(creating, attempt, () => 300_000);
 	await jest.advanceTimersByTimeAsync(120_000);

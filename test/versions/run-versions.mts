@@ -22,7 +22,7 @@ const suites: Array<{ name: string; file: string; needs?: Parameters<typeof lack
 	{ name: 'settling', file: 'test/live/n8n/settling.live.mts' },
 	{ name: 'trigger', file: 'test/live/n8n/trigger.live.mts' },
 	{ name: 'stops', file: 'test/live/n8n/stopping.live.mts' },
-	{ name: 'no answer', file: 'test/live/n8n/no-answer.live.mts' },
+	{ name: 'no response', file: 'test/live/n8n/no-response.live.mts' },
 	{ name: 'examples', file: 'test/live/n8n/examples.live.mts' },
 	{ name: 'receipts', file: 'test/live/n8n/receipts.live.mts' },
 	{ name: 'payrolls', file: 'test/live/n8n/payroll.live.mts', needs: 'formLogin' },

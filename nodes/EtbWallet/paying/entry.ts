@@ -19,8 +19,8 @@ export interface Result {
 	/** The steps to take. */
 	remedy?: string;
 	httpCode?: string;
-	/** The service's answer, with the time at which it came, if a try of this run paid. */
-	answer?: IDataObject;
+	/** The service's response, with the time at which it came, if a try of this run paid. */
+	response?: IDataObject;
 }
 
 /** An item with the values of its payment that could be read, and with its result at the end. */

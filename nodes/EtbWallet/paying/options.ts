@@ -102,7 +102,7 @@ function readSavedOptions(context: IExecuteFunctions): OptionValues {
 }
 
 /**
- * Reads the one mode of the whole run. In n8n's evaluation it is a dry run, because then the answers of the
+ * Reads the one mode of the whole run. In n8n's evaluation it is a dry run, because then the responses of the
  * service are invented.
  * @throws {InvalidValueError} also if the mode is to settle and this execution may not
  */

@@ -13,14 +13,14 @@
  *   and no confirmed *doubt*. A run reports `unknown`. A reference comes into this state when a run reserves
  *   it, before it sends.
  * - **In doubt**: all others with *sent*. A run reports `unknown`. A reference comes into this state by time
- *   alone, or when its sender got no clear answer in time, or when an expression says *paid* after somebody
+ *   alone, or when its sender got no clear response in time, or when an expression says *paid* after somebody
  *   said *not paid*.
  *
  * **A reservation** is the right to send. It consists of *sent* of the reference, and *busy* of its bucket
  * with the number of the present slot of time. It belongs to its run for `reservedForMs`. Other processes see
  * its *busy* for at least one slot. A slot is longer than `reservedForMs` by the 10 s by which clocks may
  * differ, so no other process takes a reservation for doubtful while its run may use it. A sender whose
- * answer comes later than `reservedForMs` records *paid* or nothing, because another run may have reserved
+ * response comes later than `reservedForMs` records *paid* or nothing, because another run may have reserved
  * the reference since.
  *
  * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. A change
@@ -99,7 +99,7 @@ export type Settled =
 /** The longest Timeout of a payment, in ms. */
 export const maxTimeoutMs = 120_000;
 
-/** The time in ms for which a reservation belongs to its run: long enough to get an answer and record it. */
+/** The time in ms for which a reservation belongs to its run: long enough to get a response and record it. */
 const reservedForMs = maxTimeoutMs + 15_000;
 
 /** The largest difference between the clocks of two processes, in ms. */
@@ -278,7 +278,7 @@ export class PaymentRecord {
 				...unknown.flatMap((each) => factMarks('doubt', each)),
 			],
 		);
-		// A late answer of another run may have recorded *paid*, after a person freed the reference and this run
+		// A late response of another run may have recorded *paid*, after a person freed the reference and this run
 		// reserved it.
 		const paidByOthers = await havingFact(change, 'paid', notMade);
 		const free = notMade.filter((each) => !paidByOthers.has(each));

@@ -186,7 +186,7 @@ function unknownSentence(
 
 /** The data of an entry in an error. n8n drops undefined fields there. */
 function errorDataOf({ itemIndex, reference, toUserId, amount, result }: Entry) {
-	const txHash = result?.answer?.txHash;
+	const txHash = result?.response?.txHash;
 	return {
 		item: itemIndex,
 		code: result?.code,
@@ -276,8 +276,8 @@ function outputItem(
 	entry: EndedEntry,
 ): INodeExecutionData {
 	const { itemIndex, reference, toUserId, amount, result } = entry;
-	const { code, message, remedy, httpCode, answer } = result;
-	const { amountEtb, txHash, paidAt, ...others } = answer ?? {};
+	const { code, message, remedy, httpCode, response } = result;
+	const { amountEtb, txHash, paidAt, ...others } = response ?? {};
 	const requested = amount === undefined ? undefined : Number(amount);
 	const isOther = code === 'otherAmount';
 	const ours = definedFields({

@@ -105,7 +105,7 @@ const whatToCheck = 'Check the treasury balance, the amount and the user ID.';
 const disburseRequest = {
 	method: 'POST',
 	path: '/disburse',
-	answersWith: 'txHash',
+	responseField: 'txHash',
 	movesMoney: true,
 	remedies: {
 		200: whatToCheck,
@@ -136,7 +136,7 @@ async function send(
 		const isOther = answered !== undefined && answered !== amount;
 		return {
 			code: isOther ? 'otherAmount' : 'paid',
-			answer: {
+			response: {
 				...called.output,
 				...(isOther && { amountEtb: Number(answered) }),
 				paidAt: new Date().toISOString(),

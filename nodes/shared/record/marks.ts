@@ -17,14 +17,11 @@ export interface Marks {
 }
 
 /**
- * Limits the wait for a call of the database, because over a lost connection no answer ever comes.
+ * Limits the wait for a call of the database, because over a lost connection no response ever comes.
  * @param timeoutMs in ms
- * @throws {Error} of the call, or when no answer comes in time
+ * @throws {Error} of the call, or when no response comes in time
  */
-export async function withTimeout<Answer>(
-	call: Promise<Answer>,
-	timeoutMs = 30_000,
-): Promise<Answer> {
+export async function withTimeout<Value>(call: Promise<Value>, timeoutMs = 30_000): Promise<Value> {
 	return await unlessAborted(
 		AbortSignal.timeout(timeoutMs),
 		call,

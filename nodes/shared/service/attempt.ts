@@ -1,6 +1,6 @@
-/** One HTTP request to the service, and its answer or the lack of one. */
+/** One HTTP request to the service, and its response or the lack of one. */
 import { unlessAborted } from '../time';
-import { errorsIn, isEndedBeforeSending, type RawAnswer } from '../n8n';
+import { errorsIn, isEndedBeforeSending, type RawResponse } from '../n8n';
 import { isObject, property } from '../unknownValues';
 
 /** The error codes of an attempt that this package ends. */
@@ -8,16 +8,16 @@ export const endedBy = {
 	timeout: 'ETIMEDOUT',
 	/** The execution was stopped. */
 	stop: 'ERR_CANCELED',
-	/** The answer is longer than `maxBodyBytes`. */
-	size: 'ANSWER_TOO_LARGE',
+	/** The response is longer than `maxBodyBytes`. */
+	size: 'RESPONSE_TOO_LARGE',
 	/** The time was over before it began. */
 	deadline: 'NOT_BEGUN',
 } as const;
 
-export type Attempt = Answer | Unanswered;
+export type Attempt = ServiceResponse | NoResponse;
 
-export interface Answer {
-	kind: 'answer';
+export interface ServiceResponse {
+	kind: 'response';
 	status: number;
 	headers: Record<string, unknown>;
 	text: string;
@@ -25,9 +25,9 @@ export interface Answer {
 	body: unknown;
 }
 
-/** No complete answer came. `mayHaveBeenSent` is false only if the service certainly got no request. */
-export interface Unanswered {
-	kind: 'unanswered';
+/** No complete response came. `mayHaveBeenSent` is false only if the service certainly got no request. */
+export interface NoResponse {
+	kind: 'noResponse';
 	errorCode: string;
 	mayHaveBeenSent: boolean;
 }
@@ -37,37 +37,37 @@ export interface Unanswered {
  * @param timeoutMs the time in ms from its start to the last byte of the body
  */
 export async function makeAttempt(
-	send: (signal: AbortSignal) => Promise<RawAnswer>,
+	send: (signal: AbortSignal) => Promise<RawResponse>,
 	timeoutMs: number,
 	stop?: AbortSignal,
 ): Promise<Attempt> {
 	if (!(timeoutMs > 0))
-		return { kind: 'unanswered', errorCode: endedBy.deadline, mayHaveBeenSent: false };
+		return { kind: 'noResponse', errorCode: endedBy.deadline, mayHaveBeenSent: false };
 	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
 	const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 	const endedByUs = (): string | undefined =>
 		timeout.aborted ? endedBy.timeout : signal.aborted ? endedBy.stop : undefined;
-	const attempt = async (): Promise<Attempt> => await answerFrom(await send(signal), signal);
+	const attempt = async (): Promise<Attempt> => await responseFrom(await send(signal), signal);
 	try {
 		return await unlessAborted(signal, attempt(), () => new Error(endedByUs()));
 	} catch (error) {
-		return unansweredFrom(error, endedByUs());
+		return noResponseFrom(error, endedByUs());
 	}
 }
 
 /**
- * Reads an answer to its end, or until `signal` is aborted.
+ * Reads a response to its end, or until `signal` is aborted.
  * @throws {Error} when its connection ends first
  */
-async function answerFrom(
-	{ status, headers, body }: RawAnswer,
+async function responseFrom(
+	{ status, headers, body }: RawResponse,
 	signal: AbortSignal,
 ): Promise<Attempt> {
 	const text = await bodyText(body, signal);
 	if (text === undefined)
-		return { kind: 'unanswered', errorCode: endedBy.size, mayHaveBeenSent: true };
+		return { kind: 'noResponse', errorCode: endedBy.size, mayHaveBeenSent: true };
 	const headerFields = Object(headers) as Record<string, unknown>;
-	return { kind: 'answer', status, headers: headerFields, text, body: parsed(text) };
+	return { kind: 'response', status, headers: headerFields, text, body: parsed(text) };
 }
 
 /** The deepest nesting that is read, because n8n or a later node may go through a body by recursion. */
@@ -152,12 +152,12 @@ const notSentSystemCalls = new Set<unknown>(['connect', 'getaddrinfo']);
  * Describes an attempt that ended with an error.
  * @param endedByUs the code, if we ended the attempt
  */
-export function unansweredFrom(error: unknown, endedByUs?: string): Unanswered {
+export function noResponseFrom(error: unknown, endedByUs?: string): NoResponse {
 	const chain = errorsIn(error);
 	const messages = chain.map((link) => property(link, 'message'));
 	const codes = chain.map((link) => property(link, 'code')).filter(isText);
 	return {
-		kind: 'unanswered',
+		kind: 'noResponse',
 		errorCode: endedByUs ?? codes.at(-1) ?? messages.filter(isText).at(-1) ?? '',
 		mayHaveBeenSent: !chain.some(wasNotSent),
 	};

@@ -18,7 +18,7 @@ export type ServiceResult =
 	| { ok: false; failure: ServiceFailure };
 
 interface CallOptions {
-	/** The time in ms of each attempt, from its start to the last byte of the answer. */
+	/** The time in ms of each attempt, from its start to the last byte of the response. */
 	timeoutMs?: number;
 	/** The time in ms that an attempt may take if it begins now; 0 or less if it is too late. */
 	allowedMs?: () => number;
@@ -54,7 +54,7 @@ export async function callService(
 		encoding: 'stream',
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
-		// Following a redirect would send the API key to any host that the answer names.
+		// Following a redirect would send the API key to any host that the response names.
 		disableFollowRedirect: true,
 	};
 	const send = async (signal: AbortSignal) =>
@@ -77,7 +77,7 @@ export function resultOf(
 ): ServiceResult {
 	if (judgement.verdict !== 'done')
 		return { ok: false, failure: describeFailure(request, last, judgement, account, attempts) };
-	const body = last.kind === 'answer' ? last.body : undefined;
+	const body = last.kind === 'response' ? last.body : undefined;
 	const { data, ...rest } = hasFields(body) ? body : {};
 	const fields = hasFields(data) ? { ...rest, ...data } : hasFields(body) ? body : {};
 	return { ok: true, output: { ...request.defaultOutput, ...fields } };

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 import { authenticationHeaders, assertUsableSecrets, readAccount, type Account } from '../account';
 import { asInvalidValue } from '../invalidValue';
-import { rawAnswer } from '../n8n';
+import { rawResponse } from '../n8n';
 import { judge } from './judge';
 import { makeAttempt } from './attempt';
 import { resultOf } from './call';
@@ -30,7 +30,7 @@ export async function testCredential(
 	// n8n gives no other request function to a credential test.
 	const { request } = this.helpers;
 	const send = async () =>
-		rawAnswer(
+		rawResponse(
 			await request({
 				method: balanceRequest.method,
 				uri: url.href + balanceRequest.path,

@@ -1,4 +1,4 @@
-/** The causes of attempts without an answer, by error code, with a remedy if the usual one does not fit. */
+/** The causes of attempts without a response, by error code, with a remedy if the usual one does not fit. */
 import { certificateCodes, endedBy } from './attempt';
 
 type Cause = [why: string, remedy?: string];
@@ -32,8 +32,8 @@ export const causesByErrorCode = new Map<unknown, Cause>([
 	['ENETUNREACH', ['no network connection leads there']],
 	['ECONNABORTED', ['the service took too long to answer']],
 	[endedBy.timeout, ['the service took too long to answer']],
-	['ECONNRESET', ['the connection was closed before the answer was complete']],
-	['ERR_BAD_RESPONSE', ['the connection was closed before the answer was complete']],
+	['ECONNRESET', ['the connection was closed before the response was complete']],
+	['ERR_BAD_RESPONSE', ['the connection was closed before the response was complete']],
 	[endedBy.stop, ['the execution was stopped']],
-	[endedBy.size, ['its answer is larger than 1 MB']],
+	[endedBy.size, ['its response is larger than 1 MB']],
 ]);

@@ -3,7 +3,7 @@ import type { INode } from 'n8n-workflow';
 import type { Account } from '../account';
 import { withItem, apiError } from '../nodeErrors';
 import type { FailureCode, Judgement } from './judge';
-import { endedBy, type Attempt, type Unanswered } from './attempt';
+import { endedBy, type Attempt, type NoResponse } from './attempt';
 import { serviceSaid, reasonIn, shortLine } from './reason';
 import { isIdempotent, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
@@ -76,7 +76,7 @@ function explanationOf(status: number, verdict: ServiceFailure['verdict']): Expl
 		};
 	}
 	if (verdict === 'unknown')
-		return { cause: 'The answer leaves open whether it was done', remedy: runLater };
+		return { cause: 'The response leaves open whether it was done', remedy: runLater };
 	return { cause: refused, remedy: 'Check the values that were sent.' };
 }
 
@@ -98,8 +98,8 @@ export function describeFailure(
 			return 'It may have been done. Check with the partner service before sending it again.';
 		return `It may have been set: ask the partner service what is set now. ${remedy}${tried}`;
 	};
-	if (attempt.kind === 'unanswered') {
-		const { message, remedy } = describeUnanswered(attempt, account);
+	if (attempt.kind === 'noResponse') {
+		const { message, remedy } = describeNoResponse(attempt, account);
 		return { verdict, code, message, remedy: remedyOf(remedy) };
 	}
 	const { status } = attempt;
@@ -123,8 +123,8 @@ export function describeFailure(
 const checkRequest =
 	'Check the values that were sent, and the Base URL in the ETB Wallet API credential.';
 
-function describeUnanswered(
-	{ errorCode, mayHaveBeenSent }: Unanswered,
+function describeNoResponse(
+	{ errorCode, mayHaveBeenSent }: NoResponse,
 	account: Account,
 ): { message: string; remedy: string } {
 	if (errorCode === endedBy.deadline) {
@@ -139,7 +139,7 @@ function describeUnanswered(
 	const { origin } = account.url;
 	return {
 		message: mayHaveBeenSent
-			? `No answer from the service at ${origin}: ${why}`
+			? `No response from the service at ${origin}: ${why}`
 			: `The service at ${origin} cannot be reached: ${why}`,
 		remedy,
 	};

@@ -1,12 +1,18 @@
 /**
- * The meaning of one attempt: done, not done or unknown, by its status. `answerRules.ts` judges the fields
- * and words of its answer, and `retries.ts` the whole call.
+ * The meaning of one attempt: done, not done or unknown, by its status. `responseRules.ts` judges the fields
+ * and words of its response, and `retries.ts` the whole call.
  */
 import { isAbsent } from '../invalidValue';
 import { hasFields } from '../unknownValues';
-import { certificateCodes, endedBy, type Answer, type Attempt, type Unanswered } from './attempt';
-import { hasRepeatedName, hasSuccess, valuesOf } from './answerBody';
-import { findingAgainstRefusal, findingAgainstSuccess } from './answerRules';
+import {
+	certificateCodes,
+	endedBy,
+	type Attempt,
+	type NoResponse,
+	type ServiceResponse,
+} from './attempt';
+import { hasRepeatedName, hasSuccess, valuesOf } from './responseBody';
+import { findingAgainstRefusal, findingAgainstSuccess } from './responseRules';
 import { isIdempotent, isReadOnly, type RequestTraits } from './request';
 import { isTransactionHash } from './paymentWords';
 import {
@@ -19,10 +25,10 @@ import type { Finding } from './matching';
 
 /**
  * The code of a failed call. `notReached`: the request did not leave. `refused`: a status or a body refuses
- * it. `noAnswer`: the request may have been sent, and no complete answer came. `unclear`: the answer does not
- * show the result.
+ * it. `noResponse`: the request may have been sent, and no complete response came. `unclear`: the response does
+ * not show the result.
  */
-export type FailureCode = 'notReached' | 'refused' | 'noAnswer' | 'unclear';
+export type FailureCode = 'notReached' | 'refused' | 'noResponse' | 'unclear';
 
 /**
  * The verdict on one attempt, with its reason. `notDone`: it was not carried out, or it only reads.
@@ -41,12 +47,12 @@ export type Judgement =
  * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4
  * endpoints 6 and 7) is never repeated once it may have been carried out. A payment is done only with a
  * proof: a success status that does not leave it open, `success: true` and a `txHash` (§2, Disbursement), and
- * nothing in the answer that contradicts it. It is refused only by a status of a refusal or `success: false`,
+ * nothing in the response that contradicts it. It is refused only by a status of a refusal or `success: false`,
  * with a body that has no other fields than those of a refusal. The service document does not show these
  * fields (§7).
  */
 export function judge(request: RequestTraits, attempt: Attempt): Judgement {
-	if (attempt.kind === 'unanswered') return judgeUnanswered(request, attempt);
+	if (attempt.kind === 'noResponse') return judgeNoResponse(request, attempt);
 	const { status } = attempt;
 	const isUnclear = request.movesMoney === true && unclearPaymentStatuses.has(status);
 	if (status >= 200 && status < 300 && !isUnclear) return judgeSuccess(request, attempt);
@@ -68,9 +74,9 @@ function refuses({ movesMoney }: RequestTraits, status: number): boolean {
 	return status >= 300 && status < 500 && !unclearStatuses.has(status);
 }
 
-function judgeUnanswered(
+function judgeNoResponse(
 	request: RequestTraits,
-	{ errorCode, mayHaveBeenSent }: Unanswered,
+	{ errorCode, mayHaveBeenSent }: NoResponse,
 ): Judgement {
 	if (errorCode === endedBy.deadline)
 		return { verdict: 'notDone', code: 'notReached', mayBeRepeated: false };
@@ -82,20 +88,20 @@ function judgeUnanswered(
 		};
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
 	if (errorCode === endedBy.size) return { verdict, code: 'unclear', mayBeRepeated: false };
-	return { verdict, code: 'noAnswer', mayBeRepeated: isIdempotent(request) };
+	return { verdict, code: 'noResponse', mayBeRepeated: isIdempotent(request) };
 }
 
-/** A success status counts only with the fields that the service document (§2, §4) shows in such an answer. */
-function judgeSuccess(request: RequestTraits, answer: Answer): Judgement {
-	if (request.movesMoney === true && hasSuccess(answer.body, false))
-		return judgeRefusal(request, answer);
-	const finding = whyNoSuccess(request, answer);
+/** A success status counts only with the fields that the service document (§2, §4) shows in such a response. */
+function judgeSuccess(request: RequestTraits, response: ServiceResponse): Judgement {
+	if (request.movesMoney === true && hasSuccess(response.body, false))
+		return judgeRefusal(request, response);
+	const finding = whyNoSuccess(request, response);
 	return finding === undefined ? { verdict: 'done' } : notShown(request, finding);
 }
 
 /** Judges a success status with `success: false`, from the endpoint that pays. */
-function judgeRefusal(request: RequestTraits, answer: Answer): Judgement {
-	const finding = findingAgainstRefusal(request, answer);
+function judgeRefusal(request: RequestTraits, response: ServiceResponse): Judgement {
+	const finding = findingAgainstRefusal(request, response);
 	if (finding !== undefined) return notShown(request, finding);
 	const problem = 'and says that it did not pay';
 	return { verdict: 'notDone', code: 'refused', mayBeRepeated: false, problem };
@@ -108,28 +114,29 @@ function notShown(request: RequestTraits, finding: Finding): Judgement {
 }
 
 /** The reason why a success status shows no success. */
-function whyNoSuccess(request: RequestTraits, answer: Answer): Finding | undefined {
-	const { answersWith } = request;
+function whyNoSuccess(request: RequestTraits, response: ServiceResponse): Finding | undefined {
+	const { responseField } = request;
 	const movesMoney = request.movesMoney === true;
-	const { body } = answer;
+	const { body } = response;
 	if (movesMoney && !hasSuccess(body, true)) return { problem: 'without saying whether it paid' };
-	if (!isReadOnly(request) && body !== undefined && hasRepeatedName(answer))
+	if (!isReadOnly(request) && body !== undefined && hasRepeatedName(response))
 		return { problem: 'with the same name twice in its body' };
 	const maySayNothing = request.defaultOutput !== undefined;
-	const isReadable = hasFields(body) || (maySayNothing && (body !== undefined || isPlain(answer)));
+	const isReadable =
+		hasFields(body) || (maySayNothing && (body !== undefined || isPlain(response)));
 	if (!isReadable) {
-		const isEmpty = answer.text.trim() === '';
+		const isEmpty = response.text.trim() === '';
 		return { problem: isEmpty ? 'with an empty body' : 'with a body that is not a JSON object' };
 	}
-	const finding = findingAgainstSuccess(body ?? answer.text, request);
-	if (finding !== undefined || answersWith === undefined) return finding;
-	const found = valuesOf(body, answersWith).filter((value) => value !== undefined);
-	if (found.every(isAbsent)) return { problem: `with no ${answersWith} in its body` };
+	const finding = findingAgainstSuccess(body ?? response.text, request);
+	if (finding !== undefined || responseField === undefined) return finding;
+	const found = valuesOf(body, responseField).filter((value) => value !== undefined);
+	if (found.every(isAbsent)) return { problem: `with no ${responseField} in its body` };
 	const isProof = found.every(isTransactionHash) && new Set(found).size === 1;
 	if (!movesMoney || isProof) return undefined;
 	const matched = JSON.stringify(found);
-	return { problem: `with a ${answersWith} that is no proof`, rule: 'transactionHash', matched };
+	return { problem: `with a ${responseField} that is no proof`, rule: 'transactionHash', matched };
 }
 
 /** Whether a body is empty or plain words, such as OK, and neither a web page nor the beginning of JSON. */
-const isPlain = ({ text }: Answer): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);
+const isPlain = ({ text }: ServiceResponse): boolean => !/^\s*[{[]|<[a-z!/]/i.test(text);

@@ -1,4 +1,4 @@
-/** Rules by their names, so that the rule that judged an answer can be shown. */
+/** Rules by their names, so that the rule that judged a response can be shown. */
 
 /** Patterns, by the names of their rules. */
 export type Patterns = Readonly<Record<string, RegExp>>;
@@ -6,13 +6,13 @@ export type Patterns = Readonly<Record<string, RegExp>>;
 /** Patterns for the name of a field and for its values, by the names of their rules. */
 export type FieldRules = Readonly<Record<string, [names: RegExp, values: RegExp]>>;
 
-/** A rule, and the part of an answer that it matched. */
+/** A rule, and the part of a response that it matched. */
 export interface Match {
 	rule: string;
 	matched: string;
 }
 
-/** Why an answer does not mean what its status means, with the rule that found it, if one did. */
+/** Why a response does not mean what its status means, with the rule that found it, if one did. */
 export interface Finding extends Partial<Match> {
 	/** Words that follow "The service answered 422". */
 	problem: string;

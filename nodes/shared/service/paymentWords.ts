@@ -1,7 +1,7 @@
 /**
- * The names and English words by which an answer shows how a payment ended. `answerRules.ts` has the
- * rules for its fields. To see the rule that judges an answer:
- * `npx node scripts/judge-answer.mts 422 '{"message":"…"}'`
+ * The names and English words by which a response shows how a payment ended. `responseRules.ts` has the
+ * rules for its fields. To see the rule that judges a response:
+ * `npx node scripts/judge-response.mts 422 '{"message":"…"}'`
  *
  * `failureWords` and `unclearWords` are parts of several rules: a new word has to fit all of them.
  *
@@ -61,7 +61,7 @@ const failuresAfterPayment = {
 		'\\bcancell?ed|terminated|disconnected|recv fail|other side|(?:channel|stream|pool|client|session) (?:is )?closed',
 		'request failed|err network',
 	],
-	/** A program failed, or could not read an answer. */
+	/** A program failed, or could not read a response. */
 	program: [
 		'(?:internal|server|unknown) error|status code 5|something went wrong|cannot read|-32\\d{3}',
 		'end of json|expecting value|nonetype|undefined (?:array|index)',
@@ -114,8 +114,8 @@ export const unclearPaymentPatterns = patternsOf({
 	unclearWords,
 	madeWords,
 	...failuresAfterPayment,
-	/** The text quotes another answer: it has JSON, XML, or names with values. */
-	quotedAnswer: `[{}]|<[a-z!/?]|["'’”] ?:|(?:status|state|stage|phase|outcome|result|success)\\w{0,20} ?[:=]`,
+	/** The text quotes another response: it has JSON, XML, or names with values. */
+	quotedResponse: `[{}]|<[a-z!/?]|["'’”] ?:|(?:status|state|stage|phase|outcome|result|success)\\w{0,20} ?[:=]`,
 	/** The text has a hash, which belongs to a payment that was made. */
 	longHash: '\\b(?:0x)?[0-9a-f]{64}\\b',
 });
@@ -141,7 +141,7 @@ export const refusalWords = patternsOf({
 	/** The account of a person cannot be paid. */
 	unusableAccount:
 		'no wallet|not have|kyc|suspended|frozen|disabled|inactive|closed|locked|(?:account|user|wallet|recipient) (?:is |was )?not',
-	/** The answer says no more than that it refuses. */
+	/** The response says no more than that it refuses. */
 	saysNo:
 		'denied|rejected|declined|refused|(?:payment|transfer|disbursement|money) (?:was |could )?not',
 });

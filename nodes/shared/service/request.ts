@@ -1,4 +1,4 @@
-/** A request to an endpoint of the service: the values to send, and the demands on its answer. */
+/** A request to an endpoint of the service: the values to send, and the demands on its response. */
 import type { IDataObject } from 'n8n-workflow';
 import { readText } from '../fields';
 import { assertValue } from '../invalidValue';
@@ -9,20 +9,20 @@ export interface ServiceRequest {
 	/** Below the partners prefix, such as `/balance`. */
 	path: string;
 	body?: IDataObject;
-	/** A field that answers must have (service document §4). Without it a write is unknown, and a read failed. */
-	answersWith?: string;
+	/** A field that responses must have (service document §4). Without it a write is unknown, and a read failed. */
+	responseField?: string;
 	/** Whether the request pays somebody. Then it counts as done only with a proof (see `judge.ts`). */
 	movesMoney?: true;
-	/** The output of endpoints 4 and 5, whose answers are not documented. Fields of an answer are added to it. */
+	/** The output of endpoints 4 and 5, whose responses are not documented. Fields of a response are added to it. */
 	defaultOutput?: IDataObject;
 	/** The remedies for statuses that have a more precise meaning at this endpoint. */
 	remedies?: Remedies;
 }
 
-/** The parts of a request that decide what its answer means. */
+/** The parts of a request that decide what its response means. */
 export type RequestTraits = Pick<
 	ServiceRequest,
-	'method' | 'body' | 'answersWith' | 'movesMoney' | 'defaultOutput'
+	'method' | 'body' | 'responseField' | 'movesMoney' | 'defaultOutput'
 >;
 
 /** Remedies by HTTP status. */
@@ -32,7 +32,7 @@ export type Remedies = Readonly<Record<number, string>>;
 export const balanceRequest: ServiceRequest = {
 	method: 'GET',
 	path: '/balance',
-	answersWith: 'treasuryBalance',
+	responseField: 'treasuryBalance',
 };
 
 /** Endpoint 4 of the service document §4. */

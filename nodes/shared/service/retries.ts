@@ -60,7 +60,7 @@ export async function attemptWithRetries(
 		if (judgement.verdict === 'done' || !judgement.mayBeRepeated) return judged;
 		if (attempts > retryLimits.retries) return judged;
 		mayHaveBeenDone ||= judgement.verdict === 'unknown';
-		const retryAfter = last.kind === 'answer' ? last.headers['retry-after'] : undefined;
+		const retryAfter = last.kind === 'response' ? last.headers['retry-after'] : undefined;
 		const delayMs = retryDelayMs(attempts, retryAfter, Math.random(), Date.now());
 		waitedMs += delayMs;
 		if (waitedMs > retryLimits.totalWaitMs || delayMs >= allowedMs()) return judged;

@@ -22,6 +22,6 @@ export const paymentRefusalStatuses: ReadonlySet<number> = new Set([
 
 /**
  * Refusal statuses that services also use for failures of their own, even after paying. The words of such an
- * answer have to say why it refuses. An answer without words counts as one of a check before the payment.
+ * response have to say why it refuses. A response without words counts as one of a check before the payment.
  */
 export const statusesNeedingReason: ReadonlySet<number> = new Set([400, 422, 429]);

@@ -1,4 +1,4 @@
-/** Each row of the endpoint table: what is sent, and what becomes of the answer. */
+/** Each row of the endpoint table: what is sent, and what becomes of the response. */
 import { startSandbox, type Sandbox } from '../../../sandbox/sandbox.mts';
 import { credentialFor, onlyJson, runNode } from '../../support/engine/engine.mts';
 import { endpointRows, type EndpointRow } from '../../support/engine/endpoint-table.mts';
@@ -19,7 +19,7 @@ beforeEach(() => {
 
 const reply = (body: object) => ({
 	process: 'never' as const,
-	answer: { status: 200, body: JSON.stringify(body) },
+	response: { status: 200, body: JSON.stringify(body) },
 });
 
 const run = async ({ parameters }: EndpointRow) =>
@@ -27,7 +27,7 @@ const run = async ({ parameters }: EndpointRow) =>
 
 describe.each(endpointRows.map((row) => [name(row), row] as const))('%s', (_name, row) => {
 	test('sends the documented request, once', async () => {
-		sandbox.faults.next(row.route, reply(row.answer));
+		sandbox.faults.next(row.route, reply(row.response));
 		await run(row);
 		expect(sandbox.requests).toHaveLength(1);
 		const [request] = sandbox.requests;
@@ -47,15 +47,15 @@ describe.each(endpointRows.map((row) => [name(row), row] as const))('%s', (_name
 	});
 
 	test.each([
-		['unwrapped', row.answer],
-		['wrapped', { data: row.answer }],
+		['unwrapped', row.response],
+		['wrapped', { data: row.response }],
 	])('gives flat output for an %s body', async (_shape, body) => {
 		sandbox.faults.next(row.route, reply(body));
 		const items = (await run(row)).output.map(({ json }) => json);
 		const anew = Object.fromEntries(
 			(row.addedAnew ?? []).map((field) => [field, expect.any(String) as unknown]),
 		);
-		expect(items).toEqual(row.items ?? [{ ...row.added, ...anew, ...row.answer }]);
+		expect(items).toEqual(row.items ?? [{ ...row.added, ...anew, ...row.response }]);
 	});
 });
 
@@ -64,7 +64,7 @@ const single = endpointRows.filter(({ items }) => items === undefined);
 test.each(single.map((row) => [name(row), row] as const))(
 	'%s passes unknown fields through and pairs the item',
 	async (_name, row) => {
-		const data = { ...row.answer, added: { later: 1 } };
+		const data = { ...row.response, added: { later: 1 } };
 		sandbox.faults.next(row.route, reply({ data, requestId: 'r1' }));
 		const result = await run(row);
 		expect(onlyJson(result)).toMatchObject({ requestId: 'r1', added: { later: 1 } });
@@ -100,7 +100,7 @@ test('a value in a path is sent as one part of it, and refused if it leads to an
 			expect(error?.description).not.toMatch(/Check the expressions/);
 		}
 		expect(sandbox.requests).toEqual([]);
-		sandbox.faults.next(row.route, reply(row.answer));
+		sandbox.faults.next(row.route, reply(row.response));
 		await runWith('a/../b?c#d%');
 		expect(sandbox.requests.map(({ path }) => path)).toEqual([
 			expect.stringContaining(`/${encodeURIComponent('a/../b?c#d%')}`),

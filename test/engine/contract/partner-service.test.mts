@@ -1,4 +1,4 @@
-/** docs/partner-service.md, compared with the requests and the accepted answers of the nodes. */
+/** docs/partner-service.md, compared with the requests and the accepted responses of the nodes. */
 import { readFileSync } from 'node:fs';
 import { eventOptions } from '../../../nodes/EtbWalletTrigger/event.ts';
 import { exampleEvents } from '../../../sandbox/deliveries.mts';
@@ -19,14 +19,18 @@ const namesIn = (cell = ''): string[] =>
 
 interface Documented {
 	sent: string[];
-	answer: string[];
-	isAnswerKnown: boolean;
+	response: string[];
+	isResponseKnown: boolean;
 }
 
 const documented = new Map(
-	tableOf(4).map(([, method = '', path, sent, answer = '']): [string, Documented] => [
+	tableOf(4).map(([, method = '', path, sent, response = '']): [string, Documented] => [
 		`${method.trim()} ${namesIn(path).join()}`,
-		{ sent: namesIn(sent), answer: namesIn(answer), isAnswerKnown: !answer.includes('not known') },
+		{
+			sent: namesIn(sent),
+			response: namesIn(response),
+			isResponseKnown: !response.includes('not known'),
+		},
 	]),
 );
 
@@ -43,10 +47,10 @@ const optionalFields: Readonly<Record<string, string[]>> = { 'POST /users': ['em
 describe.each(endpointRows.map((row) => [row.route, row.parameters.type ?? '', row] as const))(
 	'%s %s',
 	(route, type, row) => {
-		const { sent, answer, isAnswerKnown } = documented.get(route) ?? {
+		const { sent, response, isResponseKnown } = documented.get(route) ?? {
 			sent: [],
-			answer: [],
-			isAnswerKnown: false,
+			response: [],
+			isResponseKnown: false,
 		};
 
 		test('sends the fields of the body, and those only', () => {
@@ -59,8 +63,8 @@ describe.each(endpointRows.map((row) => [row.route, row.parameters.type ?? '', r
 			if (!isBank) expect(missing.filter((name) => !optional.includes(name))).toEqual([]);
 		});
 
-		test('is tested with an answer as it is described', () => {
-			if (isAnswerKnown) expect(Object.keys(row.answer)).toEqual(answer);
+		test('is tested with a response as it is described', () => {
+			if (isResponseKnown) expect(Object.keys(row.response)).toEqual(response);
 		});
 	},
 );

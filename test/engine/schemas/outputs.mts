@@ -13,33 +13,33 @@ const userId = 'etbw_employee-1';
 
 interface Run extends Partial<NodeRun> {
 	parameters: INodeParameters;
-	/** An answer other than the service's own. */
-	answer?: [RouteName, Fault | PresetName];
+	/** A response other than the service's own. */
+	response?: [RouteName, Fault | PresetName];
 }
 
 /**
- * The answer of a service that says no more than that it succeeded: what is there all the same, the node itself
+ * The response of a service that says no more than that it succeeded: what is there all the same, the node itself
  * adds. Only that is required.
  */
 const sparse = (body: object = {}): Fault => ({
-	process: 'before-answer',
-	answer: { status: 200, body: JSON.stringify(body) },
+	process: 'before-response',
+	response: { status: 200, body: JSON.stringify(body) },
 });
 
 const run = (
 	resource: string,
 	operation: string,
 	fields: INodeParameters = {},
-	answer?: Run['answer'],
-): Run => ({ parameters: { resource, operation, ...fields }, ...(answer && { answer }) });
+	response?: Run['response'],
+): Run => ({ parameters: { resource, operation, ...fields }, ...(response && { response }) });
 
 const payment = (
 	reference: string,
-	{ continues = false, answer }: { continues?: boolean; answer?: Fault | PresetName } = {},
+	{ continues = false, response }: { continues?: boolean; response?: Fault | PresetName } = {},
 ): Run => ({
 	...run('disbursement', 'create', { toUserId: userId, amountEtb: 12.5, reference }),
 	...(continues && { onError: 'continueRegularOutput' }),
-	...(answer && { answer: ['POST /disburse', answer] }),
+	...(response && { response: ['POST /disburse', response] }),
 });
 
 const settling = (named: { wasPaid?: string; wasNotPaid?: string }): Run => {
@@ -86,7 +86,7 @@ const runsOf = ({ route, parameters, least }: EndpointRow): Run[] => [
 	{ parameters },
 	...(least === undefined
 		? []
-		: [{ parameters: again(parameters), answer: [route, sparse(least)] } satisfies Run]),
+		: [{ parameters: again(parameters), response: [route, sparse(least)] } satisfies Run]),
 ];
 
 /** A user can be created once. */
@@ -99,11 +99,11 @@ const runs: Run[] = [
 	...rows.filter(({ items }) => items === undefined).flatMap(runsOf),
 	run('payoutDestination', 'set', { type: 'bank' }, ['PUT /treasury/payout-destination', sparse()]),
 	payment('paid'),
-	payment('other-amount', { answer: sparse({ success: true, amountEtb: 12, txHash: '0x1' }) }),
+	payment('other-amount', { response: sparse({ success: true, amountEtb: 12, txHash: '0x1' }) }),
 	payment('paid'),
-	payment('in-doubt', { answer: 'error500AfterPaying', continues: true }),
+	payment('in-doubt', { response: 'error500AfterPaying', continues: true }),
 	{ ...payment('in-doubt'), onError: 'continueRegularOutput' },
-	payment('sparse', { answer: sparse({ success: true, txHash: '0x1' }) }),
+	payment('sparse', { response: sparse({ success: true, txHash: '0x1' }) }),
 	// An endpoint that lists has something to list now.
 	...rows.filter(({ items }) => items !== undefined).flatMap(runsOf),
 	{
@@ -147,8 +147,8 @@ export async function realOutputs(): Promise<Outputs> {
 	const sandbox = await startSandbox();
 	try {
 		const nodeId = `schemas-${++records}`;
-		for (const { answer, ...options } of runs) {
-			if (answer) sandbox.faults.next(...answer);
+		for (const { response, ...options } of runs) {
+			if (response) sandbox.faults.next(...response);
 			const { output, error } = await executeNode({
 				credential: credentialFor(sandbox),
 				nodeId,

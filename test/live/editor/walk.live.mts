@@ -1,4 +1,4 @@
-/** A payment whose answer is lost is settled as its message says, on the sandbox's page and in the editor alone. */
+/** A payment whose response is lost is settled as its message says, on the sandbox's page and in the editor alone. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { readExample } from '../../../demo/examples.mts';

@@ -97,7 +97,7 @@ test('pay-a-user.json pays a new user, and receive-events.json gets the event of
 	for (const [reference, fault, outcome, reason] of [
 		[
 			'refused',
-			{ process: 'never', answer: { status: 422, body: '{"message":"The wallet is closed"}' } },
+			{ process: 'never', response: { status: 422, body: '{"message":"The wallet is closed"}' } },
 			'notPaid',
 			/The wallet is closed/,
 		],
@@ -165,16 +165,16 @@ void describe('wallet-from-a-form.json', () => {
 		assert.equal(lab.sandbox.books.users().length, users + 1);
 		// A payment that the service refused can be sent again.
 		const refused = { status: 422, body: '{"message":"The email is wrong"}' };
-		lab.sandbox.faults.next('POST /users', { process: 'never', answer: refused });
+		lab.sandbox.faults.next('POST /users', { process: 'never', response: refused });
 		await fillIn('Hirut Alemu', 'M-2003', 'That did not work');
 		await fillIn('Hirut Alemu', 'M-2003', 'Welcome, Hirut Alemu!');
 		lab.sandbox.faults.next('POST /users', {
 			process: 'never',
-			answer: { status: 201, body: '{}' },
+			response: { status: 201, body: '{}' },
 		});
 		await fillIn('Meron Abate', 'M-2006', 'That did not work');
 		await fillIn('Meron Abate', 'M\u20112006', 'That did not work');
-		// No answer came: the wallet may exist, so nobody asks for another one.
+		// No response came: the wallet may exist, so nobody asks for another one.
 		lab.sandbox.faults.next('POST /users', 'error500AfterPaying');
 		await fillIn('Lemma Tola', 'M-2004', 'That did not work');
 		const requests = lab.sandbox.requests.length;
@@ -218,7 +218,7 @@ void describe('low-treasury-alert.json', () => {
 		assert.match(refused.error ?? '', /^Read the balance: /);
 		lab.sandbox.faults.next('GET /balance', {
 			process: 'never',
-			answer: { status: 200, body: '{"success":false,"message":"later"}' },
+			response: { status: 200, body: '{"success":false,"message":"later"}' },
 		});
 		const without = await run(id, 'Every morning');
 		assert.match(without.error ?? '', /answered 200 with success: "false"/);
@@ -322,11 +322,11 @@ void describe('agent-with-approval.json', () => {
 			.filter((row) => row['userId'] === toUserId)
 			.map((row) => [row['outcome'], row['amountEtb']]);
 
-	/** The questions, the calls of the tools, and the agent's answer. */
+	/** The questions, the calls of the tools, and the agent's output. */
 	async function ask(chatInput: string, ...choices: string[]) {
 		const { questions, execution } = await chat(lab, workflowId, chatInput, choices);
 		assert.equal(questions.length, choices.length);
-		return { questions, execution, answer: String(only(itemsOf(execution, 'Agent')).output) };
+		return { questions, execution, output: String(only(itemsOf(execution, 'Agent')).output) };
 	}
 
 	test('pays only after a person approved', async () => {
@@ -337,22 +337,22 @@ void describe('agent-with-approval.json', () => {
 		assert.ok(!reached(declined.execution, 'Pay a user'));
 		assert.deepEqual(await registered(), []);
 
-		const { answer } = await ask(`Pay 75 ETB to ${toUserId}`, 'Approve');
-		assert.match(answer, /outcome\W+paid/);
+		const { output } = await ask(`Pay 75 ETB to ${toUserId}`, 'Approve');
+		assert.match(output, /outcome\W+paid/);
 		assert.deepEqual(paid(already), [`${toUserId} 75`]);
 		assert.deepEqual(await registered(), [['paid', 75]]);
 	});
 
 	test('a second call for the same person in the same message pays nothing more', async () => {
 		const already = payments();
-		const { answer } = await ask(`Pay 60 ETB to ${toUserId} twice`, 'Approve', 'Approve');
-		assert.match(answer, /outcome\W+alreadyPaid/);
+		const { output } = await ask(`Pay 60 ETB to ${toUserId} twice`, 'Approve', 'Approve');
+		assert.match(output, /outcome\W+alreadyPaid/);
 		assert.deepEqual(paid(already), [`${toUserId} 60`]);
 	});
 
 	test('a payment that is refused or above the maximum stands in the register with the reason', async () => {
 		const refused = { status: 422, body: '{"message":"The wallet is closed"}' };
-		lab.sandbox.faults.next('POST /disburse', { process: 'never', answer: refused });
+		lab.sandbox.faults.next('POST /disburse', { process: 'never', response: refused });
 		await ask(`Pay 55 ETB to ${toUserId}`, 'Approve');
 		await ask(`Pay 501 ETB to ${toUserId}`, 'Approve');
 		assert.deepEqual((await registered()).slice(-2), [

@@ -90,11 +90,11 @@ test('two workflows with the same 100 references at once: each person is paid on
 test('a payment that is refused or unknown stands in the register with the reason, until it is paid', async () => {
 	const payments = payroll(lab, 'left', 3);
 	const [refused = '', unknown = ''] = payments.map(({ toUserId }) => toUserId);
-	const answer = { status: 422, body: '{"message":"The wallet is closed"}' };
+	const response = { status: 422, body: '{"message":"The wallet is closed"}' };
 	faultFor(
 		lab,
 		new Map<string, Fault | PresetName>([
-			[refused, { process: 'never', answer }],
+			[refused, { process: 'never', response }],
 			[unknown, 'error500BeforePaying'],
 		]),
 	);

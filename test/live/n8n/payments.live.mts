@@ -92,7 +92,7 @@ async function stop(executionId: string): Promise<string> {
 	});
 }
 
-void test('stopped while answers never end: what was sent ends by its Timeout, and the log says so', async (context) => {
+void test('stopped while responses never end: what was sent ends by its Timeout, and the log says so', async (context) => {
 	const endless = ['drippingBody', 'switchingProtocols'] as const;
 	const options = { timeout: 3_000, concurrency: 4 };
 	const id = await publish(lab, 'endless', { onError: 'continueRegularOutput' }, options);
@@ -100,7 +100,7 @@ void test('stopped while answers never end: what was sent ends by its Timeout, a
 	let requests = 0;
 	lab.sandbox.faults.plan('POST /disburse', () => endless[requests++ % 2]);
 	await pay(lab, 'endless', rows);
-	await eventually('4 payments whose answer does not end', () =>
+	await eventually('4 payments whose response does not end', () =>
 		requests >= 4 ? true : undefined,
 	);
 	const [running] = await lab.api.executionIds(id);

@@ -375,8 +375,11 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	await payroll.setUp(people.map((employee) => ({ employee })));
 	const list = csv(...people.map((employee, index) => `${employee},Abebe Kebede,,${100 + index}`));
 	const already = payroll.payments();
-	const answer = (status: number): Fault => ({ process: 'never', answer: { status, body: '{}' } });
-	const faults: Array<Fault | PresetName> = ['error500AfterPaying', answer(500), answer(422)];
+	const response = (status: number): Fault => ({
+		process: 'never',
+		response: { status, body: '{}' },
+	});
+	const faults: Array<Fault | PresetName> = ['error500AfterPaying', response(500), response(422)];
 	faultFor(lab, new Map(faults.map((fault, index) => [`etbw_${people[index]}`, fault])));
 	const page = await payroll.pay(list);
 	lab.sandbox.faults.clear();
@@ -435,8 +438,11 @@ test('what was settled while a page waited stays settled, and its last page says
 	await payroll.setUp(people.map((employee) => ({ employee })));
 	const list = csv(...people.map((employee, index) => `${employee},Abebe Kebede,,${100 + index}`));
 	const already = payroll.payments();
-	const answer = (status: number): Fault => ({ process: 'never', answer: { status, body: '{}' } });
-	const faults: Array<Fault | PresetName> = [answer(500), 'error500AfterPaying', answer(422)];
+	const response = (status: number): Fault => ({
+		process: 'never',
+		response: { status, body: '{}' },
+	});
+	const faults: Array<Fault | PresetName> = [response(500), 'error500AfterPaying', response(422)];
 	faultFor(lab, new Map(faults.map((fault, index) => [`etbw_${people[index]}`, fault])));
 	await payroll.pay(list);
 	lab.sandbox.faults.clear();
@@ -463,7 +469,7 @@ test('what was settled while a page waited stays settled, and its last page says
 	await payroll.settle({ [free]: 'It was not paid' });
 	assert.equal((await register('W-free'))[0]?.['outcome'], 'notPaid');
 	// It is sent again, and fails again: an answer about this sending counts too.
-	faultFor(lab, new Map([['etbw_W-free', answer(500)]]));
+	faultFor(lab, new Map([['etbw_W-free', response(500)]]));
 	await payroll.pay(csv('W-free,Abebe Kebede,,100'));
 	lab.sandbox.faults.clear();
 	assert.equal((await register('W-free'))[0]?.['outcome'], 'unknown');

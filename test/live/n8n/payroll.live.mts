@@ -137,11 +137,11 @@ void describe('people-to-pay.json', () => {
 
 	test('nobody sets people up without a login', async () => {
 		const stranger = FormVisitor.stranger(lab.n8n.url);
-		const answer = await stranger.request(`${lab.n8n.url}/form/etb-people`, {
+		const response = await stranger.request(`${lab.n8n.url}/form/etb-people`, {
 			method: 'POST',
 			body: new FormData(),
 		});
-		assert.equal(answer.status, 401);
+		assert.equal(response.status, 401);
 	});
 });
 

@@ -49,7 +49,7 @@ for (const acknowledge of ['onReceived', 'lastNode']) {
 			assert.deepEqual(new Set(timesOf(settled)), new Set([1]));
 			assert.equal(timesOf(settled).length, settled.length);
 			assert.equal(inFlight.size, limit);
-			// With `lastNode` the service gets its answer at the end, so it sends an event again whose workflow
+			// With `lastNode` the service gets its response at the end, so it sends an event again whose workflow
 			// was cut off.
 			const most = acknowledge === 'lastNode' ? 2 : 1;
 			assert.deepEqual(new Set(timesOf([...inFlight])), new Set([most]));
@@ -63,13 +63,13 @@ void test('lastNode: an event whose execution a person stopped in the queue does
 		const stopped = transfer('stopped');
 		const running = idsOf('fills', limit).map((name) => send(url, transfer(name)));
 		await eventually('as many to run as may', () => counter.waiting.size === limit || undefined);
-		const unanswered = send(url, stopped);
+		const noResponse = send(url, stopped);
 		const queued = await eventually('the execution in the queue', async () => {
 			const ids = await lab.api.executionIds(id);
 			return ids.length > limit ? String(Math.max(...ids.map(Number))) : undefined;
 		});
 		await lab.api.stopExecution(queued);
-		assert.equal(await unanswered, undefined);
+		assert.equal(await noResponse, undefined);
 		assert.equal(await send(url, stopped), 503);
 		release();
 		await Promise.all(running);

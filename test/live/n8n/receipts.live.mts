@@ -72,7 +72,7 @@ const sentTo = (index: number) =>
 test('12 payments, events sent twice: 12 messages, one each', async () => {
 	const { sandbox } = lab;
 	const events = Array.from({ length: COUNT }, (_, index) => payment(index));
-	// The service sends each event under a new delivery, as after an answer that was lost.
+	// The service sends each event under a new delivery, as after a response that was lost.
 	for (const each of [events, events]) {
 		const sent = each.map((data) => sandbox.emit('disburse.completed', data));
 		for (const { deliveryId } of sent)

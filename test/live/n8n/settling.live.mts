@@ -26,8 +26,8 @@ import {
 } from '../../support/n8n/workflow.mts';
 import { codesOf, faultFor, itemsOf, payroll, rowAt, type Row } from '../../support/payroll.mts';
 
-/** The invented answer of the disburse endpoint, in the format that n8n's evaluation asks a model for. */
-const inventedAnswer = JSON.stringify({
+/** The invented response of the disburse endpoint, in the format that n8n's evaluation asks a model for. */
+const inventedResponse = JSON.stringify({
 	id: 'm',
 	type: 'message',
 	role: 'assistant',
@@ -41,7 +41,7 @@ const inventor = await serve(
 	createServer((request, response) => {
 		const headers = { 'content-type': 'application/json' };
 		request.resume();
-		request.once('end', () => response.writeHead(200, headers).end(inventedAnswer));
+		request.once('end', () => response.writeHead(200, headers).end(inventedResponse));
 	}),
 );
 const lab = await startLab({
@@ -227,8 +227,8 @@ void test('Retry execution of what called the workflow that settled by an expres
 	assert.deepEqual(timesPaid(lab.sandbox, rows), [0]);
 });
 
-void test('an evaluation with invented answers pays nobody and records nothing, also in a workflow that is called', async (context) => {
-	if (lacks('inventedAnswers')) return context.skip();
+void test('an evaluation with invented responses pays nobody and records nothing, also in a workflow that is called', async (context) => {
+	if (lacks('inventedResponses')) return context.skip();
 	const rows = payroll(lab, 'invented', 1);
 	const id = await add('invented', rows, {
 		nodes: [called(...fieldsOf(rows))],
@@ -237,10 +237,10 @@ void test('an evaluation with invented answers pays nobody and records nothing, 
 	await lab.api.activate(id);
 	const caller = await callerOf(id, rows);
 	await sendingNothing(async () => {
-		const told = await lab.api.runWithInventedAnswers(id);
+		const told = await lab.api.runWithInventedResponses(id);
 		context.diagnostic(told.slice(0, 300));
 		assert.match(told, /"code":"ready"/);
-		await lab.api.runWithInventedAnswers(caller);
+		await lab.api.runWithInventedResponses(caller);
 	});
 	await run(caller);
 	await lab.api.deactivate(id);

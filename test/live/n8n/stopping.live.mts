@@ -23,22 +23,22 @@ after(async () => {
 	await lab.stop();
 });
 
-/** The trigger's answers, by the id of the event. Undefined: none. */
-const answers = new Map<string, number | undefined>();
+/** The trigger's responses, by the id of the event. Undefined: none. */
+const responses = new Map<string, number | undefined>();
 
 async function send(url: string, id: string): Promise<void> {
-	answers.set(id, await post(url, transfer(id), lab.sandbox.webhookSecret));
+	responses.set(id, await post(url, transfer(id), lab.sandbox.webhookSecret));
 }
 
 const acknowledged = (): string[] =>
-	[...answers].flatMap(([id, status]) => (status === 200 ? [id] : []));
+	[...responses].flatMap(([id, status]) => (status === 200 ? [id] : []));
 
 /** As the service does: each event that was not acknowledged comes again, and at last all have run. */
 async function sendRestAgain(url: string): Promise<void> {
-	for (const [id, status] of answers) if (status !== 200) await send(url, id);
-	assert.deepEqual(new Set(answers.values()), new Set([200]));
-	await eventually('all to run', () => answers.size === counter.times.size || undefined);
-	for (const id of answers.keys()) assert.equal(counter.times.get(id), 1, id);
+	for (const [id, status] of responses) if (status !== 200) await send(url, id);
+	assert.deepEqual(new Set(responses.values()), new Set([200]));
+	await eventually('all to run', () => responses.size === counter.times.size || undefined);
+	for (const id of responses.keys()) assert.equal(counter.times.get(id), 1, id);
 }
 
 void test('while n8n ends, events are answered 503, and executions that run go on to their end', async () => {
@@ -51,7 +51,7 @@ void test('while n8n ends, events are answered 503, and executions that run go o
 			(await post(url, '{}', 'nobody')) === 503 ? true : undefined,
 		);
 		await send(url, 'late');
-		assert.deepEqual([...answers.values()], [200, 503]);
+		assert.deepEqual([...responses.values()], [200, 503]);
 		release();
 		await stopping;
 		assert.deepEqual([...counter.times], [['before', 1]]);
@@ -80,7 +80,7 @@ void test('n8n is stopped under steady events: each acknowledged event runs, and
 		isStopped = true;
 		await steady;
 		await Promise.all(sending);
-		context.diagnostic(`${answers.size} events, ${acknowledged().length} acknowledged`);
+		context.diagnostic(`${responses.size} events, ${acknowledged().length} acknowledged`);
 		assert.deepEqual(
 			acknowledged().filter((id) => !counter.times.has(id)),
 			[],

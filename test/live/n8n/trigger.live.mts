@@ -1,6 +1,6 @@
 /**
  * The trigger in the real n8n: the workflow that has the events of an account, its record of events over restarts
- * and kills, its answers, and tests in the editor.
+ * and kills, its responses, and tests in the editor.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -99,7 +99,7 @@ void describe('publishing', () => {
 		const { id, url } = await publish(eventWorkflow());
 		lab.sandbox.faults.plan('PUT /webhook', () => ({
 			process: 'never',
-			answer: { status: 503, body: '{}' },
+			response: { status: 503, body: '{}' },
 		}));
 		await change(id, 'lastNode');
 		await deliver('while-refused');
@@ -123,7 +123,7 @@ void describe('publishing', () => {
 		});
 		await assert.rejects(lab.api.activate(refused), refusedBy('Received \\d+'));
 		const requests = lab.sandbox.requests.length;
-		lab.sandbox.faults.plan('PUT /webhook', () => ({ process: 'never', answer: 'reset' }));
+		lab.sandbox.faults.plan('PUT /webhook', () => ({ process: 'never', response: 'reset' }));
 		lab.n8n.kill();
 		await lab.restartN8n();
 		await listensAgain(url);
@@ -220,16 +220,16 @@ void test('after a restart the same event is recognised, also when the trigger w
 void test('When the Workflow Finishes: an event whose execution failed or was cut off runs again; one whose execution succeeded or was stopped by a person does not', async () => {
 	const workflow = eventWorkflow({ acknowledge: 'lastNode' }, counter.node);
 	await whilePublished(lab, workflow, async ({ id, url }) => {
-		counter.answer = (name) => (name === 'fails' ? 500 : 200);
+		counter.statusFor = (name) => (name === 'fails' ? 500 : 200);
 		assert.equal(await send(url, transfer('succeeds')), 200);
 		assert.equal(await send(url, transfer('fails')), 500);
 		const body = transfer('tells nothing');
-		const answer = await fetch(url, {
+		const response = await fetch(url, {
 			method: 'POST',
 			body,
 			headers: { 'x-webhook-signature': signature(body, lab.sandbox.webhookSecret) },
 		});
-		assert.deepEqual([answer.status, await answer.text()], [200, '']);
+		assert.deepEqual([response.status, await response.text()], [200, '']);
 
 		const release = counter.hold();
 		const stopped = send(url, transfer('stopped'));
@@ -248,10 +248,10 @@ void test('When the Workflow Finishes: an event whose execution failed or was cu
 		await eventually('it to run', () => counter.waiting.has('cut') || undefined);
 		await restart(url, 'kill');
 		assert.equal(await cut, undefined);
-		counter.answer = () => 0;
+		counter.statusFor = () => 0;
 		release();
 		await eventually('nobody to wait', () => counter.waiting.size === 0 || undefined);
-		counter.answer = () => 200;
+		counter.statusFor = () => 200;
 		for (const name of ['succeeds', 'stopped', 'fails', 'cut'])
 			for (let again = 0; again < 2; again++)
 				assert.equal(await send(url, transfer(name)), 200, name);
@@ -266,7 +266,7 @@ void test('When the Workflow Finishes: an event whose execution failed or was cu
 /** n8n itself answers a multipart body that it cannot read: 2.30.8 as a failure of its own. */
 const brokenForm = n8nVersion() === '2.30.8' ? /^500$/ : /^4\d\d$/;
 
-/** Bodies of each kind, with the status of the answer if they are signed, and if they are forged. */
+/** Bodies of each kind, with the status of the response if they are signed, and if they are forged. */
 const huge = JSON.stringify({ event: 'x', data: 'x'.repeat(17 * 1024 * 1024) });
 const bodies: Array<[type: string, signed: RegExp, forged: RegExp, body?: string]> = [
 	...[
@@ -280,7 +280,7 @@ const bodies: Array<[type: string, signed: RegExp, forged: RegExp, body?: string
 	['application/json', /^500$/, /^500$/, huge],
 	['multipart/form-data; boundary=x', brokenForm, brokenForm],
 	['text/xml', /^4\d\d$/, /^4\d\d$/],
-	// The trigger closes the connection of a body that it does not read to its end, maybe before its answer arrives.
+	// The trigger closes the connection of a body that it does not read to its end, maybe before its response arrives.
 	['application/octet-stream', /^(400|undefined)$/, /^(400|undefined)$/, huge],
 ];
 

@@ -78,8 +78,8 @@ void test('the same event at two webhook processes in the same instant runs once
 		const ids = idsOf('instant', 100);
 		for (const id of ids) {
 			const body = transfer(id);
-			const answers = await Promise.all(urls.map(async (each) => await send(each, body)));
-			assert.deepEqual(new Set(answers), new Set([200]));
+			const responses = await Promise.all(urls.map(async (each) => await send(each, body)));
+			assert.deepEqual(new Set(responses), new Set([200]));
 		}
 		// The newest of them have ended, and so have those before.
 		await executionsOf(lab, workflow, 1);
@@ -90,7 +90,7 @@ void test('the same event at two webhook processes in the same instant runs once
 void test('When the Workflow Finishes: after kills of workers and restarts of all, what failed or was cut off runs again, what succeeded does not', async () => {
 	const workflow = eventWorkflow({ acknowledge: 'lastNode' }, counter.node);
 	await whilePublished(lab, workflow, async ({ url }) => {
-		counter.answer = (id) => (id === 'fails' ? 422 : 200);
+		counter.statusFor = (id) => (id === 'fails' ? 422 : 200);
 		assert.equal(await send(url, transfer('fails')), 500);
 		assert.equal(await send(url, transfer('succeeds')), 200);
 		const release = counter.hold();
@@ -99,10 +99,10 @@ void test('When the Workflow Finishes: after kills of workers and restarts of al
 		for (const worker of lab.workers) await worker.kill();
 		for (const process of [lab.main, ...lab.webhooks]) await process.stop();
 		assert.notEqual(await cut, 200);
-		counter.answer = () => 0;
+		counter.statusFor = () => 0;
 		release();
 		await eventually('nobody to wait', () => counter.waiting.size === 0 || undefined);
-		counter.answer = () => 200;
+		counter.statusFor = () => 200;
 		for (const process of [lab.main, ...lab.workers, ...lab.webhooks]) await process.start();
 		await lab.api.logIn(owner);
 		for (const id of ['fails', 'succeeds', 'cut'])

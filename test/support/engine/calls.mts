@@ -1,4 +1,4 @@
-/** Calls of the node for tests of answers and of retries. */
+/** Calls of the node for tests of responses and of retries. */
 import { ClientRequest } from 'node:http';
 import type { INodeParameters } from 'n8n-workflow';
 import { presets, type Fault, type PresetName } from '../../../sandbox/faults.mts';
@@ -41,10 +41,10 @@ export function withoutPauses(): void {
 /** The time in which a request arrives on a busy machine, in ms. */
 const shortTimeout = 500;
 
-/** Shortens n8n's timeout for a fault that leaves a request without an answer. */
+/** Shortens n8n's timeout for a fault that leaves a request without a response. */
 export function withShortTimeoutsFor(fault: Fault | PresetName): void {
-	const answer = typeof fault === 'string' ? presets[fault].answer : fault.answer;
-	if (answer !== 'none') return;
+	const response = typeof fault === 'string' ? presets[fault].response : fault.response;
+	if (response !== 'none') return;
 	// eslint-disable-next-line @typescript-eslint/unbound-method -- called with its own `this` below
 	const { setTimeout } = ClientRequest.prototype;
 	jest.spyOn(ClientRequest.prototype, 'setTimeout').mockImplementation(function (

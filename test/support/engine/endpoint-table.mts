@@ -10,14 +10,14 @@ export interface EndpointRow {
 	path?: string;
 	sent?: object;
 	/** The service's fields, as it may or may not wrap them in `data`. */
-	answer: object;
-	/** The smallest answer: only the output of it is promised. Default: `answer` is always complete. */
+	response: object;
+	/** The smallest response: only the output of it is promised. Default: `response` is always complete. */
 	least?: object;
 	/** Fields that the node adds. */
 	added?: object;
 	/** Texts that the node adds, other ones in each run. */
 	addedAnew?: string[];
-	/** The output items, where they are not the one item of `answer` and `added`. */
+	/** The output items, where they are not the one item of `response` and `added`. */
 	items?: object[];
 }
 
@@ -35,27 +35,27 @@ export const endpointRows: EndpointRow[] = [
 	{
 		route: 'GET /balance',
 		parameters: { resource: 'balance', operation: 'get' },
-		answer: { treasuryBalance: 1234.5, ethBalance: 0.25, treasuryAddress: '0xabc' },
+		response: { treasuryBalance: 1234.5, ethBalance: 0.25, treasuryAddress: '0xabc' },
 		least: { treasuryBalance: 1 },
 	},
 	{
 		route: 'GET /fee',
 		parameters: { resource: 'fee', operation: 'get' },
-		answer: { feePercent: 0.25 },
+		response: { feePercent: 0.25 },
 		least: { feePercent: 1 },
 	},
 	{
 		route: 'PUT /fee',
 		parameters: { resource: 'fee', operation: 'update', feePercent: 1.5 },
 		sent: { feePercent: 1.5 },
-		answer: { feePercent: 1.5 },
+		response: { feePercent: 1.5 },
 		least: { feePercent: 1.5 },
 	},
 	{
 		route: 'PUT /webhook',
 		parameters: { resource: 'webhook', operation: 'set', ...webhook },
 		sent: webhook,
-		answer: { registered: true },
+		response: { registered: true },
 		least: {},
 		added: webhook,
 	},
@@ -63,7 +63,7 @@ export const endpointRows: EndpointRow[] = [
 		route: 'PUT /treasury/payout-destination',
 		parameters: { resource: 'payoutDestination', operation: 'set', ...mobile },
 		sent: mobile,
-		answer: { saved: true },
+		response: { saved: true },
 		added: mobile,
 	},
 	{
@@ -75,27 +75,27 @@ export const endpointRows: EndpointRow[] = [
 			bankFields: { field },
 		},
 		sent: { type: 'bank', ...bank },
-		answer: {},
+		response: {},
 		added: { type: 'bank', ...bank },
 	},
 	{
 		route: 'POST /users',
 		parameters: { resource: 'user', operation: 'create', ...user },
 		sent: user,
-		answer: { id: 'etb_employee-1', externalId: 'employee-1', walletAddress },
+		response: { id: 'etb_employee-1', externalId: 'employee-1', walletAddress },
 	},
 	{
 		route: 'POST /users',
 		parameters: { resource: 'user', operation: 'create', externalId: 'employee-2' },
 		sent: { externalId: 'employee-2' },
-		answer: { id: 'etb_employee-2', externalId: 'employee-2', walletAddress },
+		response: { id: 'etb_employee-2', externalId: 'employee-2', walletAddress },
 		least: { id: 'etb_employee-2' },
 	},
 	{
 		route: 'POST /disburse',
 		parameters: { resource: 'disbursement', operation: 'create', ...payment, reference },
 		sent: payment,
-		answer: { success: true, amountEtb: 250.75, txHash: '0x123' },
+		response: { success: true, amountEtb: 250.75, txHash: '0x123' },
 		added: {
 			outcome: 'paid',
 			code: 'paid',

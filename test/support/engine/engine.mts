@@ -370,7 +370,7 @@ export interface TriggerOptions {
 	isTest?: boolean;
 	/** The work of the started workflow, which fails when this rejects. */
 	work?: () => Promise<void>;
-	/** The answer of n8n after a workflow that failed, if it waits for its end; 500 when left out. */
+	/** The response of n8n after a workflow that failed, if it waits for its end; 500 when left out. */
 	statusOfFailure?: number;
 	/** Saves an execution that ended, before the node's hook runs. */
 	save?: () => Promise<void>;

@@ -91,7 +91,7 @@ export const reply = (
 	process: Fault['process'] = 'never',
 ): Fault => ({
 	process,
-	answer: { status, body: typeof body === 'string' ? body : JSON.stringify(body) },
+	response: { status, body: typeof body === 'string' ? body : JSON.stringify(body) },
 });
 export const rejection = reply(422, { error: { message: 'The wallet is closed' } });
 

@@ -151,8 +151,8 @@ export class N8nTestApi extends N8nApi {
 		return (await this.request('POST', path, WithId, { loadWorkflow })).id;
 	}
 
-	/** Runs a workflow as n8n's evaluations do, with answers that an AI invents; resolves to the result as text. */
-	async runWithInventedAnswers(workflowId: string): Promise<string> {
+	/** Runs a workflow as n8n's evaluations do, with responses that an AI invents; resolves to the result as text. */
+	async runWithInventedResponses(workflowId: string): Promise<string> {
 		const path = `/rest/instance-ai/eval/execute-with-llm-mock/${workflowId}`;
 		return JSON.stringify(await this.request('POST', path, z.unknown(), {}));
 	}

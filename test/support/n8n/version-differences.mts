@@ -25,9 +25,9 @@ const differences = {
 		since: '2.12.0',
 		what: 'n8n cannot be told to keep away from private addresses (`N8N_SSRF_PROTECTION_ENABLED`)',
 	},
-	inventedAnswers: {
+	inventedResponses: {
 		since: '2.37.5',
-		what: 'n8n cannot run a workflow with answers that its AI invents',
+		what: 'n8n cannot run a workflow with responses that its AI invents',
 	},
 	formLogin: {
 		since: '2.27.0',

@@ -26,7 +26,7 @@ export const timeoutField: OptionField = {
 	typeOptions: { minValue: minTimeoutMs, maxValue: maxTimeoutMs },
 	default: 60000,
 	description:
-		'How long to wait for the answer to one payment, in milliseconds. A payment without an answer is reported as unknown and not sent again.',
+		'How long to wait for the response to one payment, in milliseconds. A payment without a response is reported as unknown and not sent again.',
 };
 
 /** The field Options with the given options. */

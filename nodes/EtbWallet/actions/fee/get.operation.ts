@@ -13,6 +13,6 @@ export const getFeeOperation: Operation = {
 	execute: callForEachItem(() => ({
 		method: 'GET',
 		path: '/fee',
-		answersWith: 'feePercent',
+		responseField: 'feePercent',
 	})),
 };

@@ -25,7 +25,7 @@ export const updateFeeOperation: Operation = {
 	execute: callForEachItem((read, itemIndex) => ({
 		method: 'PUT',
 		path: '/fee',
-		answersWith: 'feePercent',
+		responseField: 'feePercent',
 		body: { feePercent: readFee(read('feePercent', itemIndex)) },
 	})),
 };

@@ -46,7 +46,7 @@ export const createUserOperation: Operation = {
 			// A POST is not repeated: a second call could make a second wallet, or fail because of the first.
 			method: 'POST',
 			path: '/users',
-			answersWith: 'id',
+			responseField: 'id',
 			body: {
 				externalId: readText(
 					'External ID',

@@ -1,7 +1,7 @@
-/** Reads the body of an answer: its fields and their values, in whatever shape it comes. */
+/** Reads the body of a response: its fields and their values, in whatever shape it comes. */
 import { isAbsent } from '../invalidValue';
 import { isObject, property } from '../unknownValues';
-import type { Answer } from './attempt';
+import type { ServiceResponse } from './attempt';
 
 /** The values of a name at the top of a body and in its `data` (service document §4). */
 export const valuesOf = (body: unknown, name: string): unknown[] =>
@@ -20,16 +20,16 @@ const spelling = (name: string): string => name.replace(/[_-]/g, '').toLowerCase
 export const hasSuccess = (body: unknown, value: boolean): boolean =>
 	valuesOf(body, 'success').includes(value);
 
-/** Whether an object in the text of an answer has a name twice. Parsing keeps only the last of the values. */
-export const hasRepeatedName = ({ text, body }: Answer): boolean =>
+/** Whether an object in the text of a response has a name twice. Parsing keeps only the last of the values. */
+export const hasRepeatedName = ({ text, body }: ServiceResponse): boolean =>
 	countNames(text) !== countNames(JSON.stringify(body));
 
 const countNames = (json: string): number =>
 	json.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g)?.filter((each) => each.endsWith(':')).length ?? 0;
 
 /**
- * The longest name, in characters. The beginning of a longer one is cut off, so that a hostile answer takes linear
- * time.
+ * The longest name, in characters. The beginning of a longer one is cut off, so that a hostile response takes
+ * linear time.
  */
 const maxNameLength = 80;
 

@@ -1,9 +1,9 @@
-/** The fields and words of an answer that contradict its status, or what was sent. */
+/** The fields and words of a response that contradict its status, or what was sent. */
 import type { IDataObject } from 'n8n-workflow';
 import { decimalText, isAbove } from '../decimal';
 import { isAbsent } from '../invalidValue';
-import { fieldsIn, hasRepeatedName, hasSuccess, valuesSpelledLike } from './answerBody';
-import type { Answer } from './attempt';
+import type { ServiceResponse } from './attempt';
+import { fieldsIn, hasRepeatedName, hasSuccess, valuesSpelledLike } from './responseBody';
 import {
 	contradictingWords,
 	failureWords,
@@ -25,9 +25,10 @@ import {
 } from './matching';
 
 /**
- * Finds the part of an answer with a success status that contradicts the success, or the values that were
- * sent. A body that does not mention the call is accepted, because the service document (§4) shows no answers
- * of endpoints 4 and 5. Another positive amount is accepted too, because the service may have paid that one.
+ * Finds the part of a response with a success status that contradicts the success, or the values that were
+ * sent. A body that does not mention the call is accepted, because the service document (§4) shows no
+ * responses of endpoints 4 and 5. Another positive amount is accepted too, because the service may have paid
+ * that one.
  */
 export function findingAgainstSuccess(
 	body: unknown,
@@ -36,7 +37,7 @@ export function findingAgainstSuccess(
 	const rules =
 		movesMoney === true ? { ...rulesAgainstSuccess, ...rulesAgainstPayment } : rulesAgainstSuccess;
 	const fields = fieldsIn(body);
-	if (fields.size > maxFields) return { problem: 'with more fields than an answer has' };
+	if (fields.size > maxFields) return { problem: 'with more fields than a response has' };
 	for (const [name, found] of fields) {
 		if (Object.hasOwn(sent, name.replace(/^data\./, ''))) continue;
 		const patterns = patternsFor(rules, name);
@@ -71,7 +72,7 @@ const nonEmpty = /^(?!(?:0+|none|null|false|no errors?|n\/a|-)?$)/i;
 
 /** Rules for fields that deny the success of any call. A body that is one text is a field without a name. */
 const rulesAgainstSuccess: FieldRules = {
-	/** The answer denies its success. */
+	/** The response denies its success. */
 	saysNoSuccess: [/^(?:(?:data|result)\.)?(?:success|ok)$/i, falseValues],
 	/** The status or the code is that of a failure. */
 	statusOfFailure: [
@@ -83,11 +84,11 @@ const rulesAgainstSuccess: FieldRules = {
 		/^(?:data\.)?message$/i,
 		RegExp(`^(?:internal|error|could not|cannot|not |.*\\bdenied|${failureWords})`, 'i'),
 	],
-	/** The answer has an error. */
+	/** The response has an error. */
 	hasError: [/^(?:data\.)?error(?:s|_?code)?(?:\.|$)/i, nonEmpty],
 };
 
-/** Rules for fields, at any depth of an answer, that deny that a payment was completed. */
+/** Rules for fields, at any depth of a response, that deny that a payment was completed. */
 const rulesAgainstPayment: FieldRules = {
 	/** The state of the payment is none of those in which it was made. */
 	stateOtherThanSuccess: [
@@ -120,7 +121,7 @@ const rulesAgainstPayment: FieldRules = {
 		RegExp(`^(?!.*(?:able|at|time|fee|balance|url)$).*(?:requires|${unclearWords})`, 'is'),
 		nonEmpty,
 	],
-	/** The answer is about an earlier payment, a test, or a payment that waits for approval or came back. */
+	/** The response is about an earlier payment, a test, or a payment that waits for approval or came back. */
 	otherKindOfPayment: [
 		RegExp(
 			`(?:^|[._]|is)(?:${[
@@ -133,7 +134,7 @@ const rulesAgainstPayment: FieldRules = {
 		),
 		/^(?:true|1|yes)$/i,
 	],
-	/** The level or the type of the answer is that of an error. */
+	/** The level or the type of the response is that of an error. */
 	severityOfError: [/(?:^|\.)(?:type|level|severity)$/i, /^(?:err|fatal)/i],
 	/** The amount that was paid is empty, zero or negative. */
 	amountOfNothing: [/(?:^|\.)(?:(?:paid|net|credited)_?)?amount(?:_?paid)?$/i, /^-|^0*(?:\.0*)?$/],
@@ -211,21 +212,21 @@ const maxFields = 1_000;
 const maxRefusalLength = 65_536;
 
 /**
- * Finds the part of an answer that leaves open whether a refused request was carried out. For a payment, that
+ * Finds the part of a response that leaves open whether a refused request was carried out. For a payment, that
  * is a field that refusals do not have, such as a hash or a state, or words. With a status of
  * `statusesNeedingReason` and without `success: false` (service document §2), each reason has to say why the
  * payment is refused. If there is no reason, the code has to say it.
  */
 export function findingAgainstRefusal(
 	{ body: sent = {}, movesMoney }: RequestTraits,
-	answer: Answer,
+	response: ServiceResponse,
 ): Finding | undefined {
-	const { status, body, text } = answer;
+	const { status, body, text } = response;
 	if (movesMoney !== true)
 		return hasSuccess(body, true) ? { problem: 'with success: true' } : undefined;
 	if (text.length > maxRefusalLength)
 		return { problem: 'with a body that is too long for a refusal' };
-	if (body !== undefined && hasRepeatedName(answer))
+	if (body !== undefined && hasRepeatedName(response))
 		return { problem: 'with the same name twice in its body' };
 	const isPage = /^\s*<(?:!doctype )?html\b/i.test(text);
 	const fields = fieldsIn(body ?? (isPage ? text.replace(/<[^<>]*>/g, ' ') : text));
@@ -273,7 +274,7 @@ function isFieldOfRefusal(name: string, sent: IDataObject): boolean {
 	);
 }
 
-/** Whether a value can be the amount that was paid. It may be absent, because an answer need not name it. */
+/** Whether a value can be the amount that was paid. It may be absent, because a response need not name it. */
 function canBePaid(value: unknown): boolean {
 	const amount = decimalText(value);
 	return isAbsent(value) || (amount !== undefined && isAbove(amount, '0'));

@@ -1,4 +1,7 @@
-/** Answers of the service, and the verdict on each. `test/unit/payment-words.test.mts` says which words need one. */
+/**
+ * Responses of the service, and the verdict on each. `test/unit/payment-words.test.mts` says which words need
+ * one.
+ */
 import type { Judgement } from '../../nodes/shared/service/judge.ts';
 
 /** Bodies of a 200 which leave open whether a setting was set. */
@@ -99,20 +102,20 @@ type Verdict = Judgement['verdict'];
 type Case = [status: number, text: string, verdict: Verdict];
 
 /** Each of these bodies with each of these statuses. Fields are written as JSON. */
-const answers = (verdict: Verdict, statuses: number[], ...bodies: unknown[]): Case[] =>
+const responses = (verdict: Verdict, statuses: number[], ...bodies: unknown[]): Case[] =>
 	bodies.flatMap((body) => {
 		const text = typeof body === 'string' ? body : JSON.stringify(body);
 		return statuses.map((status): Case => [status, text, verdict]);
 	});
 const success = { success: true, txHash: '0x1' };
-/** An answer 200 that says yes, with each of these fields beside that. */
+/** A response 200 that says yes, with each of these fields beside that. */
 const beside = (verdict: Verdict, ...fields: object[]): Case[] =>
-	answers(verdict, [200], ...fields.map((each) => ({ ...success, ...each })));
+	responses(verdict, [200], ...fields.map((each) => ({ ...success, ...each })));
 /** A refusal in these words, as a status and as a field say it. */
 const inWords = (verdict: Verdict, ...messages: string[]): Case[] =>
 	messages.flatMap((message) => [
-		...answers(verdict, [422], { message }),
-		...answers(verdict, [200], { success: false, message }),
+		...responses(verdict, [422], { message }),
+		...responses(verdict, [200], { success: false, message }),
 	]);
 const words = (text: string): string[] => text.split(' ');
 /** For each of these names, separated by blanks, an object whose field of that name has the value. */
@@ -184,7 +187,7 @@ const successes = [
 ];
 
 const refusals = [
-	...answers(
+	...responses(
 		'unknown',
 		[422],
 		{ success: 'true' },
@@ -215,7 +218,7 @@ const refusals = [
 		...fieldsOf('receipt state stage hash tx id reference processed paidAt result outcome', 'x'),
 		...[{ data: { id: 'x' } }, { error: { txId: 'x' } }],
 	),
-	...answers(
+	...responses(
 		'unknown',
 		[422, 429],
 		...[{ error: { code: -32005, message: 'request rate limited' } }, { newBalance: 990 }],
@@ -226,7 +229,7 @@ const refusals = [
 		...[{ type: 'disburse.completed', data: { id: 1 } }, { code: '23505' }],
 		...[{ message: 'ክፍያው ተልኳል' }, { _tx: '0xab12' }],
 	),
-	...answers(
+	...responses(
 		'notDone',
 		[422],
 		...[{ message: 'The submitted value is invalid' }, '{"success":false,"txHash": null}'],
@@ -271,7 +274,7 @@ const refusals = [
 		...['Payment record not found', 'Declined after capture'],
 		`See https://x/tx/0x${'a1'.repeat(32)}`,
 	),
-	...answers(
+	...responses(
 		'notDone',
 		[404],
 		...['', 'Not Found', 'Cannot POST /api/v1/partners/disburse'],
@@ -307,28 +310,28 @@ const unclearWords = [
 	...['Authorization required by a supervisor', 'A previous payment must finish first'],
 ];
 
-/** Answers to a payment. */
+/** Responses to a payment. */
 export const judgedPayments: Case[] = [
-	...answers('unknown', [400, 404, 422, 429, 302], success),
-	...answers('unknown', [403], '{"success":false,"success":true}'),
-	...answers('unknown', [404], '<pre>{&quot;txHash&quot;:&quot;0x1&quot;}</pre>'),
-	...answers('unknown', [429], '{"Success":"TRUE"}', { success: 1 }, { success: 10 }),
-	...answers('unknown', [429], '{"success":false,"txhash": "0x1"}'),
-	...answers('notDone', [429], { success: false, txHash: '' }, { status: 'Too Many Requests' }),
-	...answers('notDone', [429], { message: 'Too many requests, please wait for the queue' }),
-	...answers('notDone', [429], 'error code: 1015'),
-	...answers('notDone', [402], {
+	...responses('unknown', [400, 404, 422, 429, 302], success),
+	...responses('unknown', [403], '{"success":false,"success":true}'),
+	...responses('unknown', [404], '<pre>{&quot;txHash&quot;:&quot;0x1&quot;}</pre>'),
+	...responses('unknown', [429], '{"Success":"TRUE"}', { success: 1 }, { success: 10 }),
+	...responses('unknown', [429], '{"success":false,"txhash": "0x1"}'),
+	...responses('notDone', [429], { success: false, txHash: '' }, { status: 'Too Many Requests' }),
+	...responses('notDone', [429], { message: 'Too many requests, please wait for the queue' }),
+	...responses('notDone', [429], 'error code: 1015'),
+	...responses('notDone', [402], {
 		message: 'Insufficient funds: the transfer will be possible after a deposit',
 	}),
-	...answers('unknown', [406, 424, 444, 449], ''),
-	...answers('unknown', [406, 410, 418, 451], '{}'),
+	...responses('unknown', [406, 424, 444, 449], ''),
+	...responses('unknown', [406, 410, 418, 451], '{}'),
 	...[500, 503, 408, 409, 425, 499].flatMap((status) =>
-		answers('unknown', [200], { success: false, status }),
+		responses('unknown', [200], { success: false, status }),
 	),
-	...answers('notDone', [200], { success: false, message: 'Request could not be processed' }),
-	...answers('notDone', [403], { message: 'Nope' }),
-	...answers('unknown', [409], { message: 'Duplicate' }),
-	...answers('unknown', [500], { success: false }),
+	...responses('notDone', [200], { success: false, message: 'Request could not be processed' }),
+	...responses('notDone', [403], { message: 'Nope' }),
+	...responses('unknown', [409], { message: 'Duplicate' }),
+	...responses('unknown', [500], { success: false }),
 	...successes,
 	...refusals,
 	...inWords(
@@ -357,7 +360,7 @@ export const judgedPayments: Case[] = [
 		...fieldsOf('netAmount creditedAmount', 0),
 		...[{ amount: -5 }, { requiresStep: 'x' }],
 	),
-	...answers(
+	...responses(
 		'notDone',
 		[422],
 		{ ok: false, message: 'No money' },
@@ -375,7 +378,7 @@ export const judgedPayments: Case[] = [
 			'permission; unauthenticated; rate limit; payment required; method required; payment not; unsupported; blocked',
 		).map((status) => ({ message: 'Invalid', status })),
 	),
-	...answers(
+	...responses(
 		'unknown',
 		[422],
 		{ errors: [{ received: 'x', message: 'Invalid' }] },
@@ -390,6 +393,6 @@ export const judgedPayments: Case[] = [
 		'unknown',
 		...fieldsOf('tx_ok transactionOk accepted delivered disbursed posted submitted', false),
 	),
-	...answers('notDone', [422], ...textsIn(refusingTexts).map((message) => ({ message }))),
-	...unclearWords.flatMap((error) => answers('unknown', [400], { success: false, error })),
+	...responses('notDone', [422], ...textsIn(refusingTexts).map((message) => ({ message }))),
+	...unclearWords.flatMap((error) => responses('unknown', [400], { success: false, error })),
 ];

@@ -1,4 +1,4 @@
-/** Each answer that is no success: the words that the user sees, and the number of requests for it. */
+/** Each response that is no success: the words that the user sees, and the number of requests for it. */
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import { startSandbox } from '../../sandbox/sandbox.mts';
 import { calls, withShortTimeoutsFor, type CallName } from '../support/engine/calls.mts';
@@ -25,9 +25,9 @@ async function run(
 	return result;
 }
 
-const answer = (status: number, body = '', headers: Record<string, string> = {}): Fault => ({
+const response = (status: number, body = '', headers: Record<string, string> = {}): Fault => ({
 	process: 'never',
-	answer: { status, body, headers },
+	response: { status, body, headers },
 });
 
 const everyCall: CallName[] = ['read', 'write', 'createUser', 'disburse'];
@@ -44,9 +44,9 @@ const mayHaveBeenDone =
 	/^It may have been (done\. Check with the partner service before sending it again\.$|paid\. Ask the partner service .* Settle Unknown)/;
 const mayBeSet = /^It may have been set: ask the partner service what is set now\. (Check|Wait)/;
 const cut =
-	/^No answer from the service at http:\/\/127\.0\.0\.1:\d+: the connection was closed before the answer was complete/;
+	/^No response from the service at http:\/\/127\.0\.0\.1:\d+: the connection was closed before the response was complete/;
 const tooLong =
-	/^No answer from the service at http:\/\/127\.0\.0\.1:\d+: the service took too long to answer/;
+	/^No response from the service at http:\/\/127\.0\.0\.1:\d+: the service took too long to answer/;
 /** A read or a write is tried four times. */
 const notReached = (message: RegExp): Seen => [
 	4,
@@ -81,7 +81,7 @@ const refusals: [status: number, message: string, description: RegExp, calls?: C
 	[422, refused, checkPayment, ['disburse']],
 ];
 
-/** An answer that leaves open whether it was done: `seen` by a read; what creates or pays is sent once. */
+/** A response that leaves open whether it was done: `seen` by a read; what creates or pays is sent once. */
 const open = (what: string, fault: Row[1], [requests, message, description, code]: Seen): Row[] => [
 	[what, fault, ['read'], [requests, message, description, code]],
 	[what, fault, ['write'], [requests, message, mayBeSet, code], true],
@@ -93,12 +93,12 @@ const rows: Row[] = [
 		const told = new RegExp(
 			`^${message} \\(${status}\\)\\. The service said: "Not allowed: no way`,
 		);
-		const fault = answer(status, json('Not allowed: no way'));
+		const fault = response(status, json('Not allowed: no way'));
 		return [String(status), fault, names, [1, told, description, status]];
 	}),
 	...Object.entries({ 0: 4, [new Date(0).toUTCString()]: 4, 3600: 1, [inAnHour]: 1 }).map(
 		([retryAfter, requests]): Row => {
-			const fault = answer(429, json('Slow down'), { 'retry-after': retryAfter });
+			const fault = response(429, json('Slow down'), { 'retry-after': retryAfter });
 			const told =
 				/^The service is receiving too many requests \(429\)\. The service said: "Slow down/;
 			const remedy = `^Wait, then run the workflow again, with fewer items at a time\\.`;
@@ -118,24 +118,24 @@ const rows: Row[] = [
 		/^Wait a while, then run the workflow again\. It was tried 4 times\.$/,
 		500,
 	]),
-	...open('501', answer(501), [1, /^The service failed \(501\)/, /^Wait a while/, 501]),
+	...open('501', response(501), [1, /^The service failed \(501\)/, /^Wait a while/, 501]),
 	...[408, 499].flatMap((status) => {
 		const told = `^The service, or a proxy before it, stopped waiting \\(${status}\\)`;
-		return open(`${status} of a proxy`, answer(status), [
+		return open(`${status} of a proxy`, response(status), [
 			1,
 			new RegExp(told),
 			/^Wait a while/,
 			status,
 		]);
 	}),
-	...open('200 with an empty body', answer(200), [
+	...open('200 with an empty body', response(200), [
 		1,
 		/^The service answered 200 (with an empty body|without saying whether it paid)/,
 		/the Base URL/,
 		200,
 	]),
 	...['{"feePercent": tru', '<html></html>', '[]', 'null', '"ok"'].flatMap((body) =>
-		open(`200 with the body ${body}`, answer(200, body), [
+		open(`200 with the body ${body}`, response(200, body), [
 			1,
 			/^The service answered 200 (with a body that is not a JSON object|without saying whether it paid)/,
 			/the Base URL/,
@@ -145,12 +145,12 @@ const rows: Row[] = [
 	...[409, 423, 425].map((status): Row => {
 		const what = `${status}, which may speak of an earlier request,`;
 		const seen: Seen = [1, new RegExp(`\\(${status}\\)`), mayHaveBeenDone, status];
-		return [what, answer(status), ['disburse'], seen, true];
+		return [what, response(status), ['disburse'], seen, true];
 	}),
 	// Followed, each would hand the API key to whatever answers there.
 	...[301, 302, 303, 307, 308].flatMap((status): Row[] => {
 		const what = `a redirect by ${status}`;
-		const fault = answer(status, '', { location: 'https://127.0.0.1:9/' });
+		const fault = response(status, '', { location: 'https://127.0.0.1:9/' });
 		const told = /^The service answered with a redirect, which is not followed .*\(30\d\)/;
 		const seen: Seen = [1, told, /^Check the Base URL/];
 		const mayFollowDone = status === 302 || status === 303;
@@ -159,8 +159,8 @@ const rows: Row[] = [
 	...open('a body cut in the middle', 'cutBody', notReached(cut)),
 	...open('a reset connection', 'resetBeforePaying', notReached(cut)),
 	...open('a reset connection behind what it did', 'resetAfterPaying', notReached(cut)),
-	...open('no answer in time', 'timeoutBeforePaying', notReached(tooLong)),
-	...open('no answer in time to what it did', 'timeoutAfterPaying', notReached(tooLong)),
+	...open('no response in time', 'timeoutBeforePaying', notReached(tooLong)),
+	...open('no response in time to what it did', 'timeoutAfterPaying', notReached(tooLong)),
 ];
 
 const cases = rows.flatMap(([what, fault, names, seen, unknown = false]) =>
@@ -198,10 +198,10 @@ test('a payment is not sent again once its Timeout would be over', async () => {
 });
 
 test.each<[outcome: 'unknown' | undefined, Fault | PresetName, Fault | PresetName]>([
-	['unknown', 'resetBeforePaying', answer(400)],
-	['unknown', answer(500), 'resetBeforePaying'],
-	['unknown', answer(429), answer(200)],
-	[undefined, answer(429), answer(400)],
+	['unknown', 'resetBeforePaying', response(400)],
+	['unknown', response(500), 'resetBeforePaying'],
+	['unknown', response(429), response(200)],
+	[undefined, response(429), response(400)],
 ])('a setting is %p in its item after two failures', async (outcome, first, last) => {
 	sandbox.faults.next(calls.write.route, first);
 	sandbox.faults.plan(calls.write.route, () => last);
@@ -215,7 +215,7 @@ test.each(repeated)(
 	async (call) => {
 		for (const status of [429, 500, 502, 503, 504]) {
 			sandbox.requests.length = 0;
-			sandbox.faults.next(calls[call].route, answer(status));
+			sandbox.faults.next(calls[call].route, response(status));
 			expect(onlyJson(await run(call))).toHaveProperty('feePercent');
 			expect(sandbox.requests).toHaveLength(2);
 		}
@@ -232,14 +232,14 @@ test.each([
 	],
 ] as const)('the output of %s is what was set, whatever is answered', async (route, fields) => {
 	for (const body of ['', 'OK', '[]', 'null']) {
-		sandbox.faults.next(route, answer(200, body));
+		sandbox.faults.next(route, response(200, body));
 		const { resource, ...sent } = fields;
 		const result = await run('read', { parameters: { ...fields, operation: 'set' } });
 		expect([resource, onlyJson(result)]).toEqual([resource, sent]);
 	}
 });
 
-/** Which answers contradict what was set: `test/unit/judge.test.mts`. */
+/** Which responses contradict what was set: `test/unit/judge.test.mts`. */
 test.each([
 	['{"success":false,"message":"No way"}', /with success: "false"\. The service said: "No way"/],
 	['{"data":{"errors":["No way"]}}', /with data\.errors: "No way"/],
@@ -248,9 +248,9 @@ test.each([
 	['{"data":{"feePercent":0.2}}', /another value .*: feePercent is 0.2/],
 	['{"feePercent":{}}', /feePercent is {}/],
 	['{}', /with no feePercent in its body/],
-])('the answer %s leaves open which fee is set', async (body, why) => {
+])('the response %s leaves open which fee is set', async (body, why) => {
 	const parameters = { resource: 'fee', operation: 'update', feePercent: '0.25' };
-	sandbox.faults.next('*', answer(200, body));
+	sandbox.faults.next('*', response(200, body));
 	const { error } = await run('write', { parameters });
 	expect(error?.message).toMatch(why);
 	expect(error?.description).toMatch(mayBeSet);
@@ -272,7 +272,7 @@ describe('a wallet that the service answers 200 to, and does not say that it mad
 			/with error\.message: "No way"\. The service said: "No way"/,
 		],
 	])('with %s is unknown, and not asked for again', async (body, why) => {
-		sandbox.faults.plan('POST /users', () => answer(200, body));
+		sandbox.faults.plan('POST /users', () => response(200, body));
 		const { error } = await run('createUser', { retryOnFail: true });
 		expect(error?.message).toMatch(why);
 		expect(error?.description).toMatch(mayHaveBeenDone);
@@ -286,10 +286,10 @@ describe('a wallet that the service answers 200 to, and does not say that it mad
 test.each([
 	['GET /balance', { resource: 'balance', operation: 'get' }, 'treasuryBalance'],
 	['POST /users', { resource: 'user', operation: 'create', externalId: 'abebe' }, 'id'],
-] as const)('an answer without what the service document shows is none of %s', async (...row) => {
+] as const)('a response without what the service document shows is none of %s', async (...row) => {
 	const [route, parameters, field] = row;
 	for (const body of ['{"success":true,"data":{}}', `{"${field}":null}`]) {
-		sandbox.faults.next(route, answer(200, body));
+		sandbox.faults.next(route, response(200, body));
 		const { error } = await run('read', { parameters });
 		expect(error?.message).toContain(`The service answered 200 with no ${field} in its body`);
 		expect(error?.description).toMatch(
@@ -300,7 +300,7 @@ test.each([
 
 describe('the reason of the service', () => {
 	test('is left out when there is none', async () => {
-		sandbox.faults.next('*', answer(422, '{"code":17}'));
+		sandbox.faults.next('*', response(422, '{"code":17}'));
 		expect((await run('createUser')).error?.message).toBe(
 			'The service refused the request (422) [item 0]',
 		);
@@ -323,8 +323,8 @@ describe('the reason of the service', () => {
 			),
 		];
 		const faults = [
-			...refusals.map(([status, text]) => answer(status, json(text).replaceAll('/', '\\/'))),
-			...bodies.map((body) => answer(200, JSON.stringify(body))),
+			...refusals.map(([status, text]) => response(status, json(text).replaceAll('/', '\\/'))),
+			...bodies.map((body) => response(200, JSON.stringify(body))),
 		];
 		for (const [index, fault] of faults.entries()) {
 			for (const call of ['write', 'disburse'] as const) {

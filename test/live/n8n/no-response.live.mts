@@ -15,7 +15,7 @@ import { withCredential } from '../../support/events.mts';
 import { itemsOf, payroll } from '../../support/payroll.mts';
 import { START, payNode, start, workflow } from '../../support/n8n/workflow.mts';
 
-const folder = await mkdtemp(join(tmpdir(), 'no-answer-'));
+const folder = await mkdtemp(join(tmpdir(), 'no-response-'));
 const unsigned = await serve(
 	createTlsServer(certify(folder, 'localhost', 'subjectAltName=DNS:localhost')),
 );
@@ -55,14 +55,14 @@ for (const [what, baseUrl] of [
 ] as const) {
 	const skip = what === 'an address from which n8n keeps away' && lacks('addressProtection');
 	test(`${what}: not paid, not reached`, { skip }, async (context) => {
-		const [row] = payroll(lab, `no-answer-${++payees}`, 1);
+		const [row] = payroll(lab, `no-response-${++payees}`, 1);
 		assert.ok(row);
 		const pay = payNode(
 			{ ...row, options: { timeout: 3_000 } },
 			{ onError: 'continueRegularOutput' },
 		);
 		const file = withCredential(
-			workflow('No answer', [start(), pay]),
+			workflow('No response', [start(), pay]),
 			await lab.addCredential({ baseUrl }),
 		);
 		const id = await lab.api.createWorkflow(file);

@@ -1,17 +1,17 @@
-// Answers to a payment, and what each means: a payment counts as paid only with a proof.
+// Responses to a payment, and what each means: a payment counts as paid only with a proof.
 
 type Meaning = 'paid' | 'notPaid' | 'unknown';
 
-interface PaymentAnswer {
+interface PaymentResponse {
 	status: number;
 	body: string;
 	meaning: Meaning;
 }
 
-/** The answer that the service document (§4) shows, for a payment of 10 ETB to `etbw_a`. */
+/** The response that the service document (§4) shows, for a payment of 10 ETB to `etbw_a`. */
 const shown = { success: true, amountEtb: 10, txHash: '0x1' };
 
-const answers = (status: number, meaning: Meaning, ...bodies: unknown[]): PaymentAnswer[] =>
+const responses = (status: number, meaning: Meaning, ...bodies: unknown[]): PaymentResponse[] =>
 	bodies.map((body) => ({
 		status,
 		meaning,
@@ -22,10 +22,10 @@ const words = (text: string): string[] => text.split(' ');
 const shownWith = (...fields: object[]): object[] => fields.map((each) => ({ ...shown, ...each }));
 const withoutHash = { success: true, amountEtb: 10 };
 
-/** One for each way in which an answer is judged. Fields and words: `test/unit/judge.test.mts`. */
-export const paymentAnswers: PaymentAnswer[] = [
-	...answers(200, 'paid', shown, { data: shown }, { ...shown, data: { bank: 'b' } }),
-	...answers(
+/** One for each way in which a response is judged. Fields and words: `test/unit/judge.test.mts`. */
+export const paymentResponses: PaymentResponse[] = [
+	...responses(200, 'paid', shown, { data: shown }, { ...shown, data: { bank: 'b' } }),
+	...responses(
 		200,
 		'paid',
 		...shownWith(
@@ -37,10 +37,10 @@ export const paymentAnswers: PaymentAnswer[] = [
 			...[{ data: { amountEtb: '10.00' } }, { data: shown }],
 		),
 	),
-	...[201, 299].flatMap((status) => answers(status, 'paid', shown)),
-	...answers(202, 'unknown', shown, {}, '', 'OK', { success: false }),
-	...answers(207, 'unknown', shown, { success: false }),
-	...answers(
+	...[201, 299].flatMap((status) => responses(status, 'paid', shown)),
+	...responses(202, 'unknown', shown, {}, '', 'OK', { success: false }),
+	...responses(207, 'unknown', shown, { success: false }),
+	...responses(
 		200,
 		'unknown',
 		...shownWith(
@@ -75,7 +75,7 @@ export const paymentAnswers: PaymentAnswer[] = [
 		`${JSON.stringify(shown)}${JSON.stringify(shown)}`,
 		...['{"success":true,"txHash":"0x1"', '', 'OK', 'null', '<html>OK</html>', '{"data":{}}'],
 	),
-	...answers(
+	...responses(
 		200,
 		'notPaid',
 		...[{ success: false }, { success: false, status: 'failed', error: 'No money' }],
@@ -83,9 +83,9 @@ export const paymentAnswers: PaymentAnswer[] = [
 		{ success: false, code: 'E1042' },
 	),
 	...[400, 422, 429].flatMap((status) =>
-		answers(status, 'unknown', { status: 'pending' }, { success: 'yes' }, { error: 'Duplicate' }),
+		responses(status, 'unknown', { status: 'pending' }, { success: 'yes' }, { error: 'Duplicate' }),
 	),
-	...answers(422, 'notPaid', {}, '', { error: 'Bad Request', statusCode: 422 }),
-	...answers(422, 'unknown', { code: 'E1042' }, { message: 'No way' }),
-	...answers(400, 'notPaid', { message: 'Bad request', transactionLimit: 5000 }),
+	...responses(422, 'notPaid', {}, '', { error: 'Bad Request', statusCode: 422 }),
+	...responses(422, 'unknown', { code: 'E1042' }, { message: 'No way' }),
+	...responses(400, 'notPaid', { message: 'Bad request', transactionLimit: 5000 }),
 ];
