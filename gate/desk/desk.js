@@ -33,14 +33,14 @@ const stateWords = {
 	paidTwice: 'PAID TWICE',
 	paidAfterAll: 'PAID AFTER ALL',
 	send: 'handed out',
-	lateAnswer: 'late answer',
+	lateAnswer: 'late response',
 	leaseEnded: 'end never told',
 	saidPaid: 'settled: paid',
 	saidNotPaid: 'settled: not paid',
 	saidSeen: 'taken note of',
 	saidPaidBefore: 'written down as paid before',
-	latePaid: 'late answer: paid',
-	lateUnknown: 'late answer: unknown',
+	latePaid: 'late response: paid',
+	lateUnknown: 'late response: unknown',
 	rules: 'limits changed',
 };
 

@@ -14,7 +14,7 @@ begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'The pay gate needs the isolation level READ COMMITTED, and this transaction is %', upper(current_setting('transaction_isolation'));
   end if;
-  -- An answer must survive a crash and, where a synchronous standby is set up, the loss of the main server. (It holds for the rest of the
+  -- What was told must survive a crash and, where a synchronous standby is set up, the loss of the main server. (It holds for the rest of the
   -- transaction.)
   if current_setting('synchronous_commit') not in ('on', 'remote_apply') then
     perform set_config('synchronous_commit', 'on', true);

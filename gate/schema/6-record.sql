@@ -105,7 +105,7 @@ begin
         where p.budget = p_budget and p.key = v_key and p.attempt = v_row.attempt;
       elsif v_event is not null then
         if v_event in ('latePaid', 'lateUnknown') then
-          v_said.message := concat_ws(' ', format('%s. Later another answer came: %s.', v_before, v_said.outcome), v_said.message);
+          v_said.message := concat_ws(' ', format('%s. Later another response came: %s.', v_before, v_said.outcome), v_said.message);
         end if;
         -- Money that was given back counts as spent again; money that was not paid is given back. All attempts of a claim count for one day.
         v_sign := case when v_event in ('latePaid', 'lateUnknown') then 1 when v_event = 'notPaid' then -1 end;

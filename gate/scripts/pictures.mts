@@ -102,12 +102,12 @@ async function setUp(installed: GateLab, page: Page): Promise<Scene> {
 	credentials[name] = await lab.api.createCredential(name, 'httpBasicAuth', deskLogin);
 	const desk = withCredentials(await readGateWorkflow('gate-desk.json'), credentials);
 	await lab.api.activate(await lab.api.createWorkflow(desk));
-	const answer = await page.request.post(`${lab.n8n.url}/rest/login`, {
+	const response = await page.request.post(`${lab.n8n.url}/rest/login`, {
 		data: { emailOrLdapLoginId: owner.email, password: owner.password },
 	});
-	if (!answer.ok()) throw new Error(`n8n refused the login: ${answer.status()}`);
+	if (!response.ok()) throw new Error(`n8n refused the login: ${response.status()}`);
 	const paid: Answer = { outcome: 'paid', txHash: '0x5e1f' };
-	const lost: Answer = { outcome: 'unknown', message: 'No answer within 60 s' };
+	const lost: Answer = { outcome: 'unknown', message: 'No response within 60 s' };
 	await pay(installed, 'payroll', [
 		['payroll-2026-11-E-1041', 'etbw_abebe-1041', 2_400, paid],
 		['payroll-2026-11-E-1042', 'etbw_almaz-1042', 1_950.5, lost],

@@ -25,7 +25,7 @@ const gateId = await gateLab.addGate({ port: wire.port });
 const once = (payments: Payment[]) => payments.map(() => 1);
 const open = async (payments: Payment[]) => await openOf(gateLab.superuser, payments);
 
-/** After each bad day: the answer of the gate about each payment is true, nothing is free that was paid, and in the end all are paid once. */
+/** After each bad day: what the gate says about each payment is true, nothing is free that was paid, and in the end all are paid once. */
 async function isTrueAndEndsWell(payments: Payment[]): Promise<Record<string, number>> {
 	const before = times(payments);
 	assert.ok(

@@ -112,7 +112,7 @@ void describe('agent-through-the-gate.json', () => {
 
 void describe('agents outside of n8n (MCP)', () => {
 	const token = 'mcp-test-token-1';
-	const ToolAnswer = z.object({ result: z.record(z.unknown()) });
+	const ToolResponse = z.object({ result: z.record(z.unknown()) });
 	const Content = z.object({ content: z.array(z.object({ text: z.string() })) });
 	const Tools = z.object({
 		tools: z.array(
@@ -140,7 +140,7 @@ void describe('agents outside of n8n (MCP)', () => {
 			return /^data: (.*)$/m.exec(text)?.[1] ?? text;
 		};
 		const call = async (method: string, params: object = {}) =>
-			ToolAnswer.parse(JSON.parse(await send({ id: randomUUID(), method, params }))).result;
+			ToolResponse.parse(JSON.parse(await send({ id: randomUUID(), method, params }))).result;
 		await call('initialize', {
 			protocolVersion: '2025-03-26',
 			capabilities: {},
@@ -171,13 +171,13 @@ void describe('agents outside of n8n (MCP)', () => {
 		const toUserId = sandbox.books.addUser({ externalId: 'mcp-test' }).id;
 		const already = payments();
 		const tell = async (amountEtb: number, reference = 'invoice-1042') => {
-			const answer = Content.parse(
+			const result = Content.parse(
 				await call('tools/call', {
 					name: 'Pay_a_User',
 					arguments: { reference, toUserId, amountEtb },
 				}),
 			);
-			return answer.content.map(({ text }) => text).join('');
+			return result.content.map(({ text }) => text).join('');
 		};
 		assert.match(await tell(42.5), /outcome\W+paid/);
 		assert.match(await tell(42.5), /alreadyPaid/);
@@ -252,7 +252,7 @@ test('gate-paid-before.json: what was paid without the gate is written down, and
 		toUserId: sandbox.books.addUser({ externalId: `moved-${index}` }).id,
 		amountEtb: 10,
 	}));
-	// The answers of the node that paid before, in a dry run.
+	// What the node that paid before says in a dry run.
 	const told = people.map((each, index) => ({
 		...{ ...each, outcome: index < 4 ? 'alreadyPaid' : 'ready', txHash: `0xmoved-${index}` },
 	}));

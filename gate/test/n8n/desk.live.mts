@@ -121,9 +121,9 @@ void describe('gate-desk.json', () => {
 		);
 
 	test('asks for the login, and says nothing without it', async () => {
-		const answer = await fetch(`${lab.n8n.url}/form/pay-gate-desk`);
-		assert.equal(answer.status, 401);
-		assert.doesNotMatch(await answer.text(), /Pay gate/);
+		const response = await fetch(`${lab.n8n.url}/form/pay-gate-desk`);
+		assert.equal(response.status, 401);
+		assert.doesNotMatch(await response.text(), /Pay gate/);
 	});
 
 	test('lists what needs somebody, also on a phone, and settles what is ticked as paid and as not paid', async () => {
@@ -133,7 +133,7 @@ void describe('gate-desk.json', () => {
 		const item = (reference: string, amountEtb: number) => ({
 			...{ reference, amountEtb, toUserId: `etbw_${reference}`, requestedBy: 'payroll' },
 		});
-		const unknown = { outcome: 'unknown', message: 'No answer within 60 s' };
+		const unknown = { outcome: 'unknown', message: 'No response within 60 s' };
 		await sent([item('n-1', 1200.5)], unknown);
 		await sent([item('n-2', 950), item('n-3', 1)], { ...unknown, message: 'Error 500' });
 		await sent([item('n-4', 25)]);
@@ -145,7 +145,7 @@ void describe('gate-desk.json', () => {
 		assert.deepEqual(
 			listed.map((row) => columns.map((column) => row[column])),
 			[
-				['n-1', '1,200.50', 'etbw_n-1', 'unknown', 'payroll', 'No answer within 60 s'],
+				['n-1', '1,200.50', 'etbw_n-1', 'unknown', 'payroll', 'No response within 60 s'],
 				['n-2', '950.00', 'etbw_n-2', 'unknown', 'payroll', 'Error 500'],
 				['n-3', '1.00', 'etbw_n-3', 'unknown', 'payroll', 'Error 500'],
 			],
@@ -157,7 +157,7 @@ void describe('gate-desk.json', () => {
 		const { page } = browser;
 		const size = page.viewportSize() ?? { width: 1280, height: 900 };
 		await page.setViewportSize({ width: 390, height: 844 });
-		for (const shown of ['State: unknown', 'Why: No answer within 60 s']) {
+		for (const shown of ['State: unknown', 'Why: No response within 60 s']) {
 			const box = await page.locator('td', { hasText: shown }).first().boundingBox();
 			assert.ok(box && box.x >= 0 && box.x + box.width <= 390, `${shown} ${JSON.stringify(box)}`);
 		}

@@ -127,7 +127,7 @@ test('n8n stands still beyond the lease, a person settles, another n8n pays the 
 	const payments = gateLab.payroll('frozen', 50);
 	const running = await beginPaying(lab.api, gateId, payments);
 	const paying = () => lab.sandbox.requests.filter(({ bodyText }) => bodyText.includes('frozen-'));
-	// Twenty are sent, of which ten wait for their answers: none is just being sent.
+	// Twenty are sent, of which ten wait for their responses: none is just being sent.
 	await eventually('the second ten', () => (paying().length === 20 ? true : undefined), 30_000);
 	process.kill(-lab.n8n.pid, 'SIGSTOP');
 	try {

@@ -1,4 +1,4 @@
-/** PostgreSQL is killed in the middle of claims, GATE_CRASHES times: what an answer told is still there, and nobody is paid twice. */
+/** PostgreSQL is killed in the middle of claims, GATE_CRASHES times: what was told is still there, and nobody is paid twice. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type pg from 'pg';
@@ -13,13 +13,13 @@ const CONNECTIONS = 12;
 const server = await startGateServer();
 after(async () => await server.stop());
 
-test('killed in the middle of claims, with synchronous_commit off by default: no told answer is lost, nobody is paid twice', async (context) => {
+test('killed in the middle of claims, with synchronous_commit off by default: nothing that was told is lost, nobody is paid twice', async (context) => {
 	const database = await server.gate();
 	let superuser = await database.connect('superuser');
 	await superuser.query(`alter database ${database.database} set synchronous_commit = off`);
 	await superuser.query('alter role all set synchronous_commit = off');
 	await setRules(superuser, 'main', {});
-	/** The last answer about a reference, and the number of times that the service paid it. */
+	/** What was told last about a reference, and the number of times that the service paid it. */
 	const told = new Map<string, string>();
 	const times = new Map<string, number>();
 	let references = 0;

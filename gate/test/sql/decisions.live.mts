@@ -1,4 +1,4 @@
-/** The answers of the gate in the cases that a person will meet: bad items, old answers, look-alikes, a record that forgot, setting rules. */
+/** What the gate says in the cases that a person will meet: bad items, old answers, look-alikes, a record that forgot, setting rules. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -31,7 +31,7 @@ const Line = z.object({ line: z.string() });
 /** The lines that a query selects. */
 const lines = async (sql: string, values: unknown[]) =>
 	(await rows(client, Line, sql, values)).map(({ line }) => line);
-/** The answer of claim for each: its outcome and code, or that it is to be sent. */
+/** What claim says about each: its outcome and code, or that it is to be sent. */
 const said = (items: Claimed['items']) =>
 	items.map(({ outcome, code }) => (outcome === null ? 'send' : `${outcome} ${code}`));
 const refs = ({ send }: Claimed) => send.map(({ reference }) => reference);
@@ -97,7 +97,7 @@ const move = async (time: string) =>
 const item = (reference: string, amountEtb: unknown = 10, toUserId = 'u'): Item => ({
 	...{ reference, toUserId, amountEtb },
 });
-const unknown: Answer = { toUserId: 'u', outcome: 'unknown', message: 'No answer' };
+const unknown: Answer = { toUserId: 'u', outcome: 'unknown', message: 'No response' };
 const notPaid: Answer = { toUserId: 'u', outcome: 'notPaid', message: 'Rejected' };
 const paidAs = (txHash?: string): Answer => ({ toUserId: 'u', outcome: 'paid', txHash });
 
@@ -258,7 +258,7 @@ test('a late answer "unknown" opens again what a person called not paid, once', 
 	assert.equal(await budget.spent(), 0);
 	const [told] = await record(client, budget.name, window, [unknown]);
 	assert.equal(told?.outcome, 'unknown');
-	const why = /^Abebe settled it as not paid\. Later another answer came: unknown/;
+	const why = /^Abebe settled it as not paid\. Later another response came: unknown/;
 	assert.match(told?.message ?? '', why);
 	assert.deepEqual(await budget.open(), ['a 1 unknown']);
 	assert.equal(await budget.spent(), 10);
@@ -358,7 +358,7 @@ test('another txHash of a claim that is paid is a second payment: it is said onc
 	assert.deepEqual(await budget.open(), ['a 2 paidTwice']);
 	const why = 'select reason as line from etb_wallet.open_payments where budget = $1';
 	assert.deepEqual(await lines(why, [budget.name]), [
-		'This claim was paid before, as 0x1. Later another answer came: paid.',
+		'This claim was paid before, as 0x1. Later another response came: paid.',
 	]);
 	assert.equal(await budget.spent(), 20);
 	assert.deepEqual(await budget.asks(item('b')), ['notPaid aboveLimit']);

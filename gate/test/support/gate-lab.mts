@@ -78,7 +78,7 @@ export async function beginPaying(
 	return await api.run(await api.createWorkflow(caller), START);
 }
 
-/** The answers of the gate to the caller. */
+/** What the gate says to the caller. */
 export const toldIn = ({ nodes }: Execution): ToldItem[] =>
 	toldItems.parse(nodes[PAY]?.[0]?.outputs[0] ?? []);
 

@@ -50,7 +50,7 @@ const told = z.object({
 	amountEtb: z.number().optional(),
 	txHash: z.string().nullable(),
 });
-/** The answer of the gate about one item. */
+/** What the gate says about one item. */
 export type Told = z.infer<typeof told>;
 
 const claimed = z.object({
@@ -68,7 +68,7 @@ const claimed = z.object({
 	claim: z.string(),
 	not_after: z.string(),
 });
-/** The answer of `claim` for a window. */
+/** What `claim` gives for a window. */
 export type Claimed = z.infer<typeof claimed>;
 
 /** The outcome of each item, in order. */

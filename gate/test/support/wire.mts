@@ -1,8 +1,8 @@
-/** A wire between n8n and PostgreSQL that a test can cut, at a query or at the answer to it. */
+/** A wire between n8n and PostgreSQL that a test can cut, at a query or at the response to it. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Where the wire is cut, once. `asked`: the query never arrives. `answered`: it is done, and its answer is lost. */
+/** Where the wire is cut, once. `asked`: the query never arrives. `answered`: it is done, and its response is lost. */
 interface Cut {
 	/** A part of the query. */
 	query: string;
@@ -27,7 +27,7 @@ export async function startWire(target: { host: string; port: number }) {
 				cut();
 			});
 		}
-		let losesAnswer: (() => void) | undefined;
+		let losesResponse: (() => void) | undefined;
 		// A query can come in several parts. What was asked before a cut was planned does not count: connections are used again.
 		let asked = '';
 		client.on('data', (data: Buffer) => {
@@ -35,15 +35,15 @@ export async function startWire(target: { host: string; port: number }) {
 			if (planned === undefined || !asked.includes(planned.query)) return;
 			const { at, done } = planned;
 			planned = undefined;
-			losesAnswer = done;
+			losesResponse = done;
 			if (at === 'answered') return;
 			cut();
 			done();
 		});
 		postgres.on('data', () => {
-			if (losesAnswer === undefined) return;
+			if (losesResponse === undefined) return;
 			cut();
-			losesAnswer();
+			losesResponse();
 		});
 		// It passes on after the looks above: what comes to a cut wire gets no further.
 		client.pipe(postgres).pipe(client);
