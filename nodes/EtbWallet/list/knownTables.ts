@@ -85,16 +85,16 @@ export function readRegisteredPayments(given: unknown, listPurpose: string): Reg
 	});
 }
 
-/** Makes the check for an outcome, or a code of it. */
-function outcomeCheck(...wanted: Outcome[]): (payment: RegisteredPayment) => boolean {
+/** Makes the function that says whether a payment has one of these outcomes, or a code of one. */
+function withOutcome(...wanted: Outcome[]): (payment: RegisteredPayment) => boolean {
 	const codes = Object.entries(outcomeByCode).filter(([, outcome]) => wanted.includes(outcome));
 	const texts = [...wanted, ...codes.map(([code]) => code)];
 	const normalized = new Set(texts.map(normalizeText));
 	return ({ outcome }) => normalized.has(outcome);
 }
 
-export const isPaid = outcomeCheck('paid', 'alreadyPaid');
-export const isUnknown = outcomeCheck('unknown');
+export const isPaid = withOutcome('paid', 'alreadyPaid');
+export const isUnknown = withOutcome('unknown');
 
 /**
  * The rows with a value in the column that is needed.
