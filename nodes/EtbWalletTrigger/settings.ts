@@ -31,7 +31,7 @@ export function readSettings({ events, acknowledge }: INodeParameters): Settings
 			'Open the trigger and choose the events that start the workflow.',
 		);
 	}
-	if (!['onReceived', 'lastNode', undefined].includes(acknowledge as string | undefined)) {
+	if (!acknowledgeValues.has(acknowledge)) {
 		throw new InvalidValueError(
 			`The field "acknowledge" of the trigger is ${show(acknowledge)}`,
 			'Open the trigger and choose when it tells the service.',
@@ -47,6 +47,9 @@ const eventNames: ReadonlySet<unknown> = new Set([
 	allEvents,
 	...eventOptions.map(({ value }) => value),
 ]);
+
+/** A workflow that n8n saved with the default may have no value. */
+const acknowledgeValues: ReadonlySet<unknown> = new Set(['onReceived', 'lastNode', undefined]);
 
 const isEvent = (name: unknown): name is string => eventNames.has(name);
 
