@@ -107,7 +107,7 @@ export const remarksWithout = ({ remarks = [] }: PaymentRow, codes: RemarkCode[]
 	remarks.filter(({ code }) => !codes.includes(code)).map(({ text }) => text);
 
 /** The codes for what a person has in common with another employee number. */
-export const likenessCodes: RemarkCode[] = ['sameName', 'samePhone', 'sameWallet', 'sameEmail'];
+export const likenessCodes: RemarkCode[] = ['sameName', 'samePhone', 'sameUserId', 'sameEmail'];
 
 /** People who have the name of another number, and its telephone, email or wallet too. */
 export const likeOthers = <Row extends PaymentRow>(rows: Row[]): Row[] =>

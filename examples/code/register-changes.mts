@@ -1,4 +1,5 @@
 /** The changes of the register after a run of a payroll. */
+import { isChange } from '../../nodes/EtbWallet/list/remarks.ts';
 import {
 	hasOutcome,
 	referenceOf,
@@ -42,7 +43,7 @@ function reasonOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterR
 		return `${first} recorded it as not paid, and ${takesBack}. Ask the partner service once more`;
 	}
 	if (storedOutcome(row) !== 'paid') return whyNot(row);
-	const changes = (row.remarks ?? []).filter(({ code }) => code.startsWith('changed'));
+	const changes = (row.remarks ?? []).filter(isChange);
 	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';
 	const first = firstSettler ? [`First recorded as not paid by ${firstSettler}`] : [];
 	return [...first, ...changes.map(({ text }) => text)].join(' ');

@@ -15,7 +15,7 @@ import { addHint } from '../shared/n8n';
 import {
 	neverOutputEmptyItem,
 	responseModeFromParameter,
-	triggerKey,
+	triggerKeyOf,
 	withoutEventKey,
 } from './n8nTrigger';
 import { recordArrival } from './duplicates';
@@ -144,7 +144,7 @@ export class EtbWalletTrigger implements INodeType {
 	 * starts.
 	 */
 	trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		return Promise.resolve({ closeFunction: acceptEvents(triggerKey(this)) });
+		return Promise.resolve({ closeFunction: acceptEvents(triggerKeyOf(this)) });
 	}
 
 	/** Outputs the event that started the execution, unless it was handled before. */

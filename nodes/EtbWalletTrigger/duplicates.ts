@@ -1,7 +1,7 @@
 /** Finds out whether an event was handled before, from the memory of this process and from n8n's record. */
 import { sleep, type IExecuteFunctions, type IWebhookFunctions } from 'n8n-workflow';
 import { runExclusive } from '../shared/runExclusive';
-import { triggerKey, whenEnded } from './n8nTrigger';
+import { triggerKeyOf, whenEnded } from './n8nTrigger';
 import { marksOf, withTimeout } from '../shared/record/marks';
 import { withRecordLock } from '../shared/record/lock';
 import { asError, messageOf } from '../shared/unknownValues';
@@ -12,11 +12,11 @@ const maxRemembered = 20_000;
 /** The state of an event. While it is `running`, n8n has not answered the webhook request that brought it. */
 type EventState = 'running' | 'handled';
 
-/** The events that this process received, by trigger and `eventKey`, oldest first. */
+/** The events that this process received, by trigger and `eventKeyOf`, oldest first. */
 const received = new Map<string, EventState>();
 
 const memoryKeyOf = (context: IExecuteFunctions | IWebhookFunctions, key: string): string =>
-	`${triggerKey(context)} ${key}`;
+	`${triggerKeyOf(context)} ${key}`;
 
 /**
  * With `respondsWhenFinished`, the events whose executions run in this process, until `whenEnded` calls back.
@@ -151,7 +151,7 @@ async function updateMarks(
 			failure = asError(error);
 		}
 	};
-	await runExclusive(`events ${triggerKey(context)}`, async () => {
+	await runExclusive(`events ${triggerKeyOf(context)}`, async () => {
 		// The lock may also fail after the call. Then `found` has the result of the call.
 		if (isShared) await withRecordLock(context, call).catch(() => undefined);
 		for (const pauseMs of pausesMs) {

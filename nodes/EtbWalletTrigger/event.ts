@@ -63,7 +63,7 @@ export const isWanted = ({ event }: PartnerEvent, wanted: string[]): boolean =>
  * hash of its name, its data and its own `id` if the data have a transaction hash and the body has no long number,
  * and otherwise a hash of the whole body.
  */
-export function eventKey(event: PartnerEvent, body: Buffer): string {
+export function eventKeyOf(event: PartnerEvent, body: Buffer): string {
 	const { id, txHash } = Object(event.data) as Record<string, unknown>;
 	const isId = (typeof id === 'string' && id !== '') || Number.isSafeInteger(id);
 	if (event.event === 'transfer.completed' && isId)

@@ -58,7 +58,7 @@ export const isStarting = (context: IHookFunctions): boolean =>
 	['init', 'leadershipChange'].includes(context.getActivationMode());
 
 /** Identifies a trigger by the ids of its workflow and node, which stay when a person renames either. */
-export const triggerKey = (context: Pick<IHookFunctions, 'getNode' | 'getWorkflow'>): string =>
+export const triggerKeyOf = (context: Pick<IHookFunctions, 'getNode' | 'getWorkflow'>): string =>
 	JSON.stringify([context.getWorkflow().id, context.getNode().id]);
 
 /** The time limit in ms for a body that n8n leaves to the node to read. */
@@ -141,10 +141,10 @@ export function whenEnded(
 	if (typeof addHandler !== 'function') return false;
 	const deadline: unknown = property(additionalData, 'executionTimeoutTimestamp');
 	const msLeft = typeof deadline === 'number' ? deadline - Date.now() : Infinity;
-	const passedMs = stopwatch();
+	const getPassedMs = stopwatch();
 	const handler = async (run: unknown): Promise<void> => {
 		const status: unknown = property(run, 'status');
-		const wasStopped = status === 'canceled' && passedMs() < msLeft;
+		const wasStopped = status === 'canceled' && getPassedMs() < msLeft;
 		await ended(status !== 'success' && status !== 'waiting' && !wasStopped);
 	};
 	Reflect.apply(addHandler, hooks, ['workflowExecuteAfter', handler]);

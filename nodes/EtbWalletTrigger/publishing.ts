@@ -7,8 +7,8 @@
  *   trigger holds the account. Otherwise the trigger becomes the holder, and the service gets its URL.
  * - A test begins: `resume` returns false, then `listen`. The service gets the URL of the test, unless there is
  *   a holder.
- * - n8n starts, or this process takes the lead: `resume`, and `listen` if that returns false. The static data
- *   decide which: see `StoredData`.
+ * - n8n starts, or this process takes the lead: `resume`, and `listen` if that returns false. The stored
+ *   state decides which: see `StoredState`.
  * - A workflow is unpublished, a test ends, or `listen` failed: `stopListening`. A trigger that holds the
  *   account with this URL stops being the holder. The service keeps the URL.
  */
@@ -16,7 +16,7 @@ import { createHash } from 'node:crypto';
 import type { IHookFunctions } from 'n8n-workflow';
 import { assertUsableSecrets, credentialType, loadAccount, type Account } from '../shared/account';
 import { runExclusive } from '../shared/runExclusive';
-import { isStarting, listeningError, projectOf, triggerKey } from './n8nTrigger';
+import { isStarting, listeningError, projectOf, triggerKeyOf } from './n8nTrigger';
 import { callService } from '../shared/service/call';
 import { invalidValueNodeError, operationError } from '../shared/nodeErrors';
 import { serviceNodeError } from '../shared/service/failure';
@@ -46,35 +46,37 @@ interface Listener {
 }
 
 /**
- * The static data of a trigger, which n8n stores with the workflow, in one of four states. When a person
- * publishes, it becomes *pending* first. Tests ignore it.
+ * The state of a trigger, which n8n stores with the workflow as static data. It is undefined for one that was never
+ * published, or is unpublished. When a person publishes, it becomes *pending* first. Tests ignore it.
  *
  * | state | meaning | `resume` at a start of n8n | `listen` at a start, if `resume` gives false |
  * | --- | --- | --- | --- |
- * | *accepted*: `accountKey`, `url` | the service accepted the URL for this account | holder, if both are unchanged | sets the URL |
- * | *pending*: `isPending` | no URL accepted since a person published | false | refuses, without a call |
- * | *accepted* without `url` | the trigger of this account failed to start | false | sets the URL, and stores it again |
- * | empty | never published, or unpublished | false | sets the URL, and stores nothing |
+ * | *accepted* | the service accepted the URL for this account | holder, if both are unchanged | sets the URL |
+ * | *pending* | no URL accepted since a person published | false | refuses, without a call |
+ * | *startFailed* | the trigger of this account failed to start | false | sets the URL, and stores it again |
+ * | undefined | | false | sets the URL, and stores nothing |
  *
  * - `listen` makes it *accepted* when the service accepts the URL.
  * - `listen` makes it *pending* while another trigger holds the account, unless the key of this account is
  *   stored.
- * - `stopListening` removes `url`, and makes it empty if the trigger is the holder with this URL.
+ * - `stopListening` makes *accepted* to *startFailed*, and makes it undefined if the trigger is the holder with this
+ *   URL.
  */
-interface StoredData {
-	/** The URL that the service accepted for this trigger. */
-	url?: string;
-	/** The account, by `accountKeyOf`. */
-	accountKey?: string;
-	isPending?: true;
-}
+type StoredState =
+	/** `accountKey`: the account, by `accountKeyOf`. */
+	| { state: 'accepted'; accountKey: string; url: string }
+	| { state: 'startFailed'; accountKey: string }
+	| { state: 'pending' };
 
-function setPending(stored: StoredData): void {
-	delete stored.accountKey;
-	stored.isPending = true;
-}
+const staticData = (context: IHookFunctions): { published?: StoredState } =>
+	context.getWorkflowStaticData('node');
 
-const storedData = (context: IHookFunctions): StoredData => context.getWorkflowStaticData('node');
+const storedState = (context: IHookFunctions): StoredState | undefined =>
+	staticData(context).published;
+
+function store(context: IHookFunctions, state: StoredState): void {
+	staticData(context).published = state;
+}
 
 /**
  * The holders of this process, by trigger. They stay while n8n shuts down, because a person can still publish
@@ -82,11 +84,14 @@ const storedData = (context: IHookFunctions): StoredData => context.getWorkflowS
  */
 const holders = new Map<string, Listener>();
 
+/** Stands for a URL that a call may have changed. */
+const uncertain = Symbol('uncertain');
+
 /**
- * The URL that the service accepted last, by account key, because the service shows no way to read it.
- * `undefined`: a call may have changed the URL. No value at all: this process made no call for the account.
+ * The URL that the service accepted last, by account key, because the service shows no way to read it. There is none
+ * if this process made no call for the account.
  */
-const lastAcceptedUrls = new Map<string, string | undefined>();
+const lastAcceptedUrls = new Map<string, string | typeof uncertain>();
 
 /**
  * Identifies an account by address and API key. It is a hash, because n8n's database keeps it (see `resume`).
@@ -97,7 +102,7 @@ const accountKeyOf = ({ url, apiKey }: Account): string =>
 function listenerOf(context: IHookFunctions, accountKey: string): Listener {
 	const { id = '', name = '' } = context.getWorkflow();
 	return {
-		trigger: triggerKey(context),
+		trigger: triggerKeyOf(context),
 		accountKey,
 		credentialId: context.getNode().credentials?.[credentialType]?.id ?? '',
 		url: ownUrl(context),
@@ -129,13 +134,13 @@ const rivalsOf = (listener: Listener): Listener[] =>
  */
 export async function resume(context: IHookFunctions): Promise<boolean> {
 	if (!isStarting(context)) return false;
-	const { url, accountKey: storedKey } = storedData(context);
-	if (storedKey === undefined) return false;
+	const stored = storedState(context);
+	if (stored?.state !== 'accepted') return false;
 	// If the credential was deleted, the trigger listens and refuses events until there is a credential
 	// again.
-	const presentKey = await loadAccount(context).then(accountKeyOf, () => storedKey);
+	const presentKey = await loadAccount(context).then(accountKeyOf, () => stored.accountKey);
 	const listener = listenerOf(context, presentKey);
-	if (presentKey !== storedKey || url !== listener.url) return false;
+	if (presentKey !== stored.accountKey || stored.url !== listener.url) return false;
 	// Other holders give way, because no static data prove that the service accepted their URL, or because
 	// another main process unpublished them.
 	for (const { trigger, workflow } of rivalsOf(listener)) {
@@ -161,7 +166,7 @@ export async function listen(context: IHookFunctions): Promise<void> {
 	try {
 		const isTest = context.getMode() === 'manual';
 		// If publishing fails, it stays pending until a person publishes again, even if n8n starts anew.
-		if (!isTest && !isStarting(context)) setPending(storedData(context));
+		if (!isTest && !isStarting(context)) store(context, { state: 'pending' });
 		const account = await loadAccount(context);
 		const listener = listenerOf(context, accountKeyOf(account));
 		assertUsableSettings(context, account, listener);
@@ -197,14 +202,15 @@ async function publish(
 	account: Account,
 	listener: Listener,
 ): Promise<void> {
-	const stored = storedData(context);
+	const stored = storedState(context);
 	const [rival] = rivalsOf(listener);
 	if (rival !== undefined) {
 		// A trigger that held the account before, and only failed to start, keeps the stored key.
-		if (stored.accountKey !== listener.accountKey) setPending(stored);
+		const storedKey = stored === undefined || stored.state === 'pending' ? '' : stored.accountKey;
+		if (storedKey !== listener.accountKey) store(context, { state: 'pending' });
 		throw alreadyHeld(context, listener, rival);
 	}
-	if (isStarting(context) && stored.isPending) {
+	if (isStarting(context) && stored?.state === 'pending') {
 		throw operationError(
 			context.getNode(),
 			'Publish this workflow again: it did not get the events of the account when it was published',
@@ -220,10 +226,8 @@ async function publish(
 		throw failure;
 	}
 	// A trigger that stored nothing holds the account only until n8n starts the trigger that stored it.
-	if (stored.accountKey === undefined && !stored.isPending) return;
-	delete stored.isPending;
-	stored.url = listener.url;
-	stored.accountKey = listener.accountKey;
+	if (storedState(context) === undefined) return;
+	store(context, { state: 'accepted', accountKey: listener.accountKey, url: listener.url });
 }
 
 /**
@@ -240,11 +244,11 @@ async function setUrl(
 	await runExclusive(`url ${listener.accountKey}`, async () => {
 		if (holdersOf(listener).some((holder) => holder !== listener)) return;
 		const wasAccepted = lastAcceptedUrls.get(listener.accountKey) === listener.url;
-		if (!wasAccepted) lastAcceptedUrls.set(listener.accountKey, undefined);
+		if (!wasAccepted) lastAcceptedUrls.set(listener.accountKey, uncertain);
 		const deadline = performance.now() + setUrlMs;
 		const result = await callService(context, account, setWebhookRequest(listener.url), {
 			timeoutMs: attemptMs,
-			allowedMs: () => deadline - performance.now(),
+			getAllowedMs: () => deadline - performance.now(),
 		});
 		if (result.ok) lastAcceptedUrls.set(listener.accountKey, listener.url);
 		else if (!wasAccepted) throw serviceNodeError(context.getNode(), result.failure);
@@ -261,14 +265,15 @@ async function setUrl(
  * which has another URL.
  */
 export function stopListening(context: IHookFunctions): void {
-	const trigger = triggerKey(context);
-	const stored = storedData(context);
-	// Without the stored URL the next start sets the URL again.
-	delete stored.url;
-	if (holders.get(trigger)?.url !== ownUrl(context)) return;
-	holders.delete(trigger);
-	delete stored.accountKey;
-	delete stored.isPending;
+	const trigger = triggerKeyOf(context);
+	const stored = storedState(context);
+	if (holders.get(trigger)?.url === ownUrl(context)) {
+		holders.delete(trigger);
+		delete staticData(context).published;
+	} else if (stored?.state === 'accepted') {
+		// The next start sets the URL again.
+		store(context, { state: 'startFailed', accountKey: stored.accountKey });
+	}
 }
 
 /** Names the other workflow only if it is in the same project: a person may not see others. */

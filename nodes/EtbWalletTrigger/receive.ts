@@ -1,10 +1,10 @@
 /** Answers a webhook request, or starts the workflow. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { credentialType, webhookSecrets } from '../shared/account';
-import { loadRawBody, triggerKey, whenResponded, withEventKey } from './n8nTrigger';
+import { loadRawBody, triggerKeyOf, whenResponded, withEventKey } from './n8nTrigger';
 import { messageOf } from '../shared/unknownValues';
 import { beginHandling } from './duplicates';
-import { eventIn, eventKey, isWanted, type PartnerEvent } from './event';
+import { eventIn, eventKeyOf, isWanted, type PartnerEvent } from './event';
 import { readSettings } from './settings';
 import { hasSignature, isSigned } from './signature';
 
@@ -12,11 +12,13 @@ import { hasSignature, isSigned } from './signature';
 interface DirectResponse {
 	status: number;
 	message: string;
+	/** Then n8n does not wait for the rest of the body. */
+	closesConnection?: true;
 }
 
 const directResponses = {
 	notSigned: { status: 401, message: 'The signature is missing or wrong' },
-	unreadable: { status: 400, message: 'The request could not be read' },
+	unreadable: { status: 400, message: 'The request could not be read', closesConnection: true },
 	noEvent: { status: 400, message: 'The body is not an event' },
 	notWanted: { status: 200, message: 'Not asked for' },
 	handled: { status: 200, message: 'Received before' },
@@ -58,11 +60,11 @@ export function acceptEvents(trigger: string): () => Promise<void> {
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
 		const isTest = context.getMode() === 'manual';
-		const closedForMs = performance.now() - (closedAt.get(triggerKey(context)) ?? -Infinity);
+		const closedForMs = performance.now() - (closedAt.get(triggerKeyOf(context)) ?? -Infinity);
 		if (!isTest && closedForMs < refusesForMs)
 			return respondDirectly(context, directResponses.ending);
-		const body = await signedBody(context);
-		if ('status' in body) return respondDirectly(context, body);
+		const { body, refusal } = await loadSignedBody(context);
+		if (refusal !== undefined) return respondDirectly(context, refusal);
 		// n8n also starts a trigger whose settings cannot be used. Its events fail, and the service sends
 		// them again.
 		const { events } = readSettings(context.getNode().parameters);
@@ -70,7 +72,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		if (event === undefined) return respondDirectly(context, directResponses.noEvent);
 		if (!isWanted(event, events)) return respondDirectly(context, directResponses.notWanted);
 		if (isTest) return { workflowData: [[{ json: event }]] };
-		return start(context, event, eventKey(event, body));
+		return start(context, event, eventKeyOf(event, body));
 	} catch (error) {
 		context.logger.error(
 			`The ETB Wallet Trigger of the workflow "${context.getWorkflow().name}" could not handle a request: ${messageOf(error)}`,
@@ -90,23 +92,26 @@ function start(context: IWebhookFunctions, event: PartnerEvent, key: string): IW
 
 function respondDirectly(context: IWebhookFunctions, direct: DirectResponse): IWebhookResponseData {
 	const response = context.getResponseObject();
-	// With this header n8n does not wait for the rest of the body.
-	if (direct === directResponses.unreadable) response.setHeader('Connection', 'close');
+	if (direct.closesConnection) response.setHeader('Connection', 'close');
 	response.status(direct.status).json({ message: direct.message });
 	return { noWebhookResponse: true };
 }
 
-/** The body of a request that the service signed. */
-async function signedBody(context: IWebhookFunctions): Promise<Buffer | DirectResponse> {
+/** The body of a request that the service signed, or the response that refuses the request. */
+type SignedBody =
+	| { body: Buffer; refusal?: undefined }
+	| { body?: undefined; refusal: DirectResponse };
+
+async function loadSignedBody(context: IWebhookFunctions): Promise<SignedBody> {
 	const { headers } = context.getRequestObject();
 	// The headers are checked first, so that the body of a request without a signature is not read.
-	if (!hasSignature(headers)) return directResponses.notSigned;
+	if (!hasSignature(headers)) return { refusal: directResponses.notSigned };
 	const body = await loadRawBody(context).catch(() => undefined);
-	if (body === undefined) return directResponses.unreadable;
+	if (body === undefined) return { refusal: directResponses.unreadable };
 	// The secrets are loaded after the body, because one can be replaced while a slow sender transmits.
 	const secrets = await loadSecrets(context);
-	if (secrets === undefined) return directResponses.noCredential;
-	return isSigned({ headers, body }, secrets) ? body : directResponses.notSigned;
+	if (secrets === undefined) return { refusal: directResponses.noCredential };
+	return isSigned({ headers, body }, secrets) ? { body } : { refusal: directResponses.notSigned };
 }
 
 /**
@@ -125,7 +130,7 @@ const loadedSecrets = new Map<string, { at: number; secrets: Promise<string[] | 
  */
 async function loadSecrets(context: IWebhookFunctions): Promise<string[] | undefined> {
 	const credentialId = context.getNode().credentials?.[credentialType]?.id ?? '';
-	const key = `${triggerKey(context)} ${credentialId}`;
+	const key = `${triggerKeyOf(context)} ${credentialId}`;
 	const loaded = loadedSecrets.get(key);
 	const now = performance.now();
 	if (loaded !== undefined && now - loaded.at < secretsUsedForMs) return await loaded.secrets;

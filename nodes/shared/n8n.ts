@@ -220,3 +220,9 @@ export const isStopped = (context: IExecuteFunctions): boolean =>
 export function addHint(context: IExecuteFunctions, message: string): void {
 	context.addExecutionHints({ message, location: 'outputPane' });
 }
+
+/** The workflow and node that a log line names. */
+export function describeExecution(context: IExecuteFunctions): string {
+	const { id, name } = context.getWorkflow();
+	return `Workflow ${name ?? ''} (${id ?? 'not saved'}), node ${context.getNode().name}, execution ${context.getExecutionId()}`;
+}

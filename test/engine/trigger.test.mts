@@ -592,10 +592,10 @@ describe('registration, beside the URL that the service has', () => {
 	test("n8n's database gets no API key", async () => {
 		const staticData = {};
 		await callTriggerHook(options({ staticData }), 'create');
-		// The names are those that earlier versions stored.
 		const url = expect.stringContaining('127.0.0.1:5678') as string;
-		const stored = { url, accountKey: expect.any(String) as string };
-		expect(staticData).toEqual({ 'node:ETB Wallet Trigger': stored });
+		const accountKey = expect.any(String) as string;
+		const published = { state: 'accepted', url, accountKey };
+		expect(staticData).toEqual({ 'node:ETB Wallet Trigger': { published } });
 		expect(JSON.stringify(staticData)).not.toContain(sandbox.apiKey);
 	});
 });

@@ -23,8 +23,8 @@ export const mutations: Mutation[] = [
 		],
 		'A refusal frees nothing': ['change.remove(free.flatMap(marksOfUse));', ''],
 		'The wait for the lock counts as age of a reservation': [
-			'return await this.change(async (change) => {\n			const ageMs = stopwatch();',
-			'const ageMs = stopwatch();\n		return await this.change(async (change) => {',
+			'return await this.change(async (change) => {\n			const getAgeMs = stopwatch();',
+			'const getAgeMs = stopwatch();\n		return await this.change(async (change) => {',
 		],
 		'A refusal leaves the doubt': [
 			'change.remove(free.flatMap(marksOfUse));',
@@ -67,8 +67,8 @@ export const mutations: Mutation[] = [
 			'change.remove([...free.flatMap(marksOfUse), ...reserved.map((each) => busyMark(each, slotNow()))]);',
 		],
 		'A question for a bucket makes it busy': [
-			'return { statesBefore, ageMs };',
-			'change.keep(wanted.map((each) => busyMark(each, slot)));\n\t\t\treturn { statesBefore, ageMs };',
+			'return { statesBefore, getAgeMs };',
+			'change.keep(wanted.map((each) => busyMark(each, slot)));\n\t\t\treturn { statesBefore, getAgeMs };',
 		],
 		'All references are in one bucket': ['% buckets', '% 1'],
 		'A bucket is another one at each time': [
@@ -84,8 +84,8 @@ export const mutations: Mutation[] = [
 			'this.stop',
 		],
 		'A refusal frees a reference whose reservation has expired': [
-			'ageMs !== undefined && ageMs() < reservedForMs',
-			'ageMs !== undefined',
+			'getAgeMs !== undefined && getAgeMs() < reservedForMs',
+			'getAgeMs !== undefined',
 		],
 		'Slots are no longer than a reservation is its own': [
 			'reservedForMs + clockDifferenceMs',
@@ -181,7 +181,7 @@ export const mutations: Mutation[] = [
 			'change.keep(freed.map(settledNotPaidMark));',
 		],
 		'Settling: paid, by an expression, replaces that somebody said not paid': [
-			"if (state === 'unused' && wasSaid) return 'contradicted';",
+			"if (state === 'unused' && mayBeOld) return 'contradicted';",
 			'',
 		],
 		'Settling: what takes a statement back settles as paid': [
@@ -197,7 +197,7 @@ export const mutations: Mutation[] = [
 			'settledNotPaidMark({ key })\n		: `settledNotPaidOf:${JSON.stringify([key, sentAt, Date.now()])}`',
 		],
 		'Settling: an expression frees again and again': [
-			'!isByHand && before.has(statementMark(each))',
+			'!isByHand && freedBefore.has(each)',
 			'false',
 		],
 	}),
@@ -260,7 +260,7 @@ export const mutations: Mutation[] = [
 			'await sendConcurrently(run, [payment], () => timeoutMs);',
 		],
 		'A reservation lasts for ever: a process that stood still sends': [
-			'() => timeoutMs - ageMs()',
+			'() => timeoutMs - getAgeMs()',
 			'() => timeoutMs',
 		],
 	}),
@@ -328,20 +328,20 @@ export const mutations: Mutation[] = [
 	}),
 	...inFile(`${shared}/record/lock.ts`, {
 		'No lock between processes': [
-			'const heldForMs = await acquire(lockRow, stop);',
-			'const heldForMs = stopwatch();',
+			'const getHeldMs = await acquire(lockRow, stop);',
+			'const getHeldMs = stopwatch();',
 		],
 		'The lock is not given back': [
-			'if (heldForMs() < abandonedAfterMs) await release(lockRow);',
+			'if (getHeldMs() < abandonedAfterMs) await release(lockRow);',
 			'',
 		],
 		'The lock of a crashed process is never taken over': [
-			'else if (sameHolderForMs() > takeOverAfterMs)',
+			'else if (getSameHolderMs() > takeOverAfterMs)',
 			'else if (false)',
 		],
-		'The lock is taken over at once': ['else if (sameHolderForMs() > takeOverAfterMs)', 'else'],
+		'The lock is taken over at once': ['else if (getSameHolderMs() > takeOverAfterMs)', 'else'],
 		'A process that lost the lock goes on with what it read': [
-			'if (heldForMs() > safeForMs)',
+			'if (getHeldMs() > safeForMs)',
 			'if (false)',
 		],
 	}),

@@ -489,7 +489,7 @@ describe('the headings of one’s own', () => {
 		phone: 'Mobile',
 	};
 	const own = (rows: unknown[][], more: Fields = columns): Row[] =>
-		check(rowsOf(rows), { columns: more });
+		check(rowsOf(rows), { ownHeadings: more });
 	const letterhead = [
 		...[
 			['Tana Textile', 'Name', 'Tana'],
@@ -518,9 +518,9 @@ describe('the headings of one’s own', () => {
 	test('may be one for two columns, and differ in a sign alone', () => {
 		const both = { employee: 'Mobile', phone: 'Mobile', amountEtb: 'Salary %' };
 		const list = csv('Mobile,name,Salary,Salary %\n0911000001,A,5,6');
-		const [row] = check(list, { columns: both });
+		const [row] = check(list, { ownHeadings: both });
 		expect(row).toMatchObject({ employeeKey: '911000001', amountEtb: 6 });
-		const signs = check(csv('#,name,amountEtb\n1,A,5\n,B,'), { columns: { employee: '#' } });
+		const signs = check(csv('#,name,amountEtb\n1,A,5\n,B,'), { ownHeadings: { employee: '#' } });
 		expect(signs.map(({ status }) => status)).toEqual(['ready', 'noPerson']);
 	});
 

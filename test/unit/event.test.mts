@@ -2,7 +2,7 @@
 import {
 	allEvents,
 	eventIn,
-	eventKey,
+	eventKeyOf,
 	eventOptions,
 	isWanted,
 } from '../../nodes/EtbWalletTrigger/event.ts';
@@ -139,7 +139,7 @@ test.each<[what: string, different: number, ...sent: string[]]>([
 ])('%s', (_what, different, ...sent) => {
 	const keys = sent.map((text) => {
 		const event = eventIn(Buffer.from(text));
-		return event && eventKey(event, Buffer.from(text));
+		return event && eventKeyOf(event, Buffer.from(text));
 	});
 	expect(keys).not.toContain(undefined);
 	expect(new Set(keys).size).toBe(different);
@@ -150,7 +150,7 @@ test.each(eventOptions.map(({ value }) => value).filter((name) => name !== 'tran
 	(event) => {
 		const keys = ['0x1', '0x2'].map((txHash) => {
 			const sent = { event, data: { id: 'user-1', txHash } };
-			return eventKey({ ...sent, event: String(event) }, Buffer.from(JSON.stringify(sent)));
+			return eventKeyOf({ ...sent, event: String(event) }, Buffer.from(JSON.stringify(sent)));
 		});
 		expect(new Set(keys).size).toBe(2);
 	},

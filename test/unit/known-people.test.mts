@@ -246,7 +246,7 @@ describe('a remark', () => {
 		expect(textOf(inTable, 'samePhone')).toMatch(/: E-824\.$/);
 		const paid = { ...earlier, employee: '', reference: 'salary-2026-10-E824', outcome: 'paid' };
 		const [inRegister] = check([{ ...row, userId: 'ETBW_1' }], { payments: [paid] });
-		expect(codesOf(inRegister)).toEqual(['new', 'sameName', 'samePhone', 'sameWallet']);
+		expect(codesOf(inRegister)).toEqual(['new', 'sameName', 'samePhone', 'sameUserId']);
 		// Also beside a table of people, in which nobody has the number any more.
 		const [inBoth] = check([{ ...row, userId: '' }], { people: [abebe], payments: [paid] });
 		expect(codesOf(inBoth)).toEqual(['new', 'sameName', 'samePhone']);
@@ -300,7 +300,7 @@ describe('with Known People', () => {
 			['changedAmount', 'changedPhone'],
 		],
 		[liya, 'new', ['new']],
-		[{ ...liya, userId: 'w3' }, 'new', ['walletInListOnly', 'new']],
+		[{ ...liya, userId: 'w3' }, 'new', ['userIdInListOnly', 'new']],
 	])('%p is %p, with %p, when people are set up', (row, known, codes) => {
 		const [checked] = check([row], { people, setsUpPeople: true });
 		expect(checked).toMatchObject({ status: 'ready', known });
@@ -381,7 +381,7 @@ describe('with Known Payments', () => {
 	test.each<[Fields, RemarkCode]>([
 		[{ amountEtb: 5500 }, 'changedAmount'],
 		[{ name: 'Sara Tesfaye' }, 'changedName'],
-		[{ userId: 'w2' }, 'changedWallet'],
+		[{ userId: 'w2' }, 'changedUserId'],
 		[{ phone: '0911 00 00 02' }, 'changedPhone'],
 	])('%p is told of who was paid, and of who is paid again', (more, code) => {
 		const before = against([paid(thisMonth)], more);

@@ -151,7 +151,7 @@ test('nobody gets another amount than that of the named column, nor another wall
 					purpose: 'salary',
 					period: '2026-11',
 					now,
-					columns: own,
+					ownHeadings: own,
 					...(hasTable ? { people: table } : { setsUpPeople: true }),
 				},
 			).map(({ row }) => row);

@@ -13,8 +13,8 @@ import { historyFinder, type History } from './history';
 import { readPeople, readRegisteredPayments } from './knownTables';
 import { payrollReference } from './payrollReference';
 import type { KnownTables, RegisteredPayment } from './knownTables';
-import { remark, type Remark } from './remarks';
-import { isChecked, rowOf, type Person, type ReadRow } from './rows';
+import { isChange, remark, type Remark } from './remarks';
+import { isChecked, readRow, type Person, type ReadRow } from './rows';
 
 /** A row in the output, as docs/operations.md describes it. Amounts are in ETB. */
 export interface CheckedRow
@@ -55,10 +55,10 @@ export function checkList(
 	items: ReadonlyArray<Record<string, unknown>>,
 	settings: ListSettings,
 ): Array<{ itemIndex: number; row: CheckedRow }> {
-	const { columns = {}, now, period, purpose } = settings;
-	const headingOf = (column: Column): string => columns[column] ?? column;
+	const { ownHeadings = {}, now, period, purpose } = settings;
+	const headingOf = (column: Column): string => ownHeadings[column] ?? column;
 	const { rows: sources, notRead } = readList(items, headingOf);
-	const readRows = sources.map((source) => rowOf(source, now, headingOf));
+	const readRows = sources.map((source) => readRow(source, now, headingOf));
 	assertPeriod(readRows.filter(isPerson), settings);
 	const known: KnownTables = {
 		people: settings.people === undefined ? undefined : readPeople(settings.people, now),
@@ -67,12 +67,12 @@ export function checkList(
 				? undefined
 				: readRegisteredPayments(settings.payments, purpose),
 	};
-	const withWallet = walletFiller(
+	const withUserId = userIdFiller(
 		known.people,
 		settings.setsUpPeople === true,
 		headingOf('userId'),
 	);
-	const rows = readRows.map((row) => (isPerson(row) ? withWallet(row) : row));
+	const rows = readRows.map((row) => (isPerson(row) ? withUserId(row) : row));
 	const personRows = rows.filter(isPerson);
 	const duplicatesOf = duplicateFinder(personRows, headingOf);
 	const historyOf = historyFinder(known, settings);
@@ -122,43 +122,41 @@ const uncheckedCells = (cells: ReadRow['cells']): Partial<Record<UncheckedColumn
 const isPerson = ({ kind }: ReadRow): boolean => kind === 'person';
 
 /**
- * Makes the function that gives the person of a row the wallet in Known People, or a problem. A list may
- * repeat that wallet, but not change it. Without Known People the list has to have the wallets.
+ * Makes the function that gives the person of a row the user ID in Known People, or a problem. A list may
+ * repeat that user ID, but not change it. Without Known People the list has to have the user IDs.
  */
-function walletFiller(people: KnownTables['people'], setsUpPeople: boolean, heading: string) {
-	const byNumber = groupBy(people ?? [], ({ employeeKey }) => employeeKey);
-	const byWallet = groupBy(people ?? [], ({ userId }) => normalizeText(userId));
-	return (row: ReadRow): ReadRow => {
-		const { person, problems } = row;
-		const withProblem = (problem: string): ReadRow => ({
-			...row,
-			problems: [...problems, problem],
-		});
-		if (people === undefined) {
-			if (setsUpPeople || person.userId !== '') return row;
-			return withProblem(`There is no wallet in ${heading}. Write it, or fill in Known People.`);
-		}
-		if (person.employeeKey === '') return row;
-		const [knownPerson, ...others] = byNumber.get(person.employeeKey) ?? [];
-		const knownWallet = knownPerson?.userId ?? '';
-		const wallet = normalizeText(person.userId || knownWallet);
-		const owners = (wallet !== '' && byWallet.get(wallet)) || [];
-		const otherOwner = owners.find((each) => each !== knownPerson);
-		if (others.length > 0)
-			return withProblem('The table of people has this employee number twice.');
+function userIdFiller(people: KnownTables['people'], setsUpPeople: boolean, heading: string) {
+	const byEmployee = groupBy(people ?? [], ({ employeeKey }) => employeeKey);
+	const byUserId = groupBy(people ?? [], ({ userId }) => normalizeText(userId));
+	const problemOfUserId = ({ employeeKey, userId }: Person): string => {
+		if (people === undefined)
+			return userId === '' && !setsUpPeople
+				? `There is no wallet in ${heading}. Write it, or fill in Known People.`
+				: '';
+		const [known, ...others] = byEmployee.get(employeeKey) ?? [];
+		if (others.length > 0) return 'The table of people has this employee number twice.';
+		const wanted = normalizeText(userId || (known?.userId ?? ''));
+		if (wanted === '')
+			return setsUpPeople
+				? ''
+				: 'This person has no wallet yet. Run Set up people to pay: it gives one, or names the other payroll that keeps the person.';
+		const owners = byUserId.get(wanted) ?? [];
+		const otherOwner = owners.find((each) => each !== known);
 		if (otherOwner !== undefined)
-			return withProblem(
-				`The wallet is that of ${otherOwner.employee} (${otherOwner.name}) in the table of people. Correct the list or the table.`,
-			);
-		if (wallet === '' && !setsUpPeople)
-			return withProblem(
-				'This person has no wallet yet. Run Set up people to pay: it gives one, or names the other payroll that keeps the person.',
-			);
-		if (wallet !== '' && knownWallet === '')
-			return { ...row, remarks: [...row.remarks, remark('walletInListOnly')] };
-		if (wallet !== '' && owners.length === 0)
-			return withProblem(`The table of people has another wallet, ${knownWallet}.`);
-		return { ...row, person: { ...person, userId: knownWallet } };
+			return `The wallet is that of ${otherOwner.employee} (${otherOwner.name}) in the table of people. Correct the list or the table.`;
+		const isOther = known !== undefined && known.userId !== '' && owners.length === 0;
+		return isOther ? `The table of people has another wallet, ${known.userId}.` : '';
+	};
+	return (row: ReadRow): ReadRow => {
+		const { person, problems, remarks } = row;
+		if (people !== undefined && person.employeeKey === '') return row;
+		const problem = problemOfUserId(person);
+		if (problem !== '') return { ...row, problems: [...problems, problem] };
+		if (people === undefined) return row;
+		const userId = byEmployee.get(person.employeeKey)?.[0]?.userId ?? '';
+		if (userId === '' && normalizeText(person.userId) !== '')
+			return { ...row, remarks: [...remarks, remark('userIdInListOnly')] };
+		return { ...row, person: { ...person, userId } };
 	};
 }
 
@@ -199,7 +197,7 @@ function statusOf({ kind }: ReadRow, { paid }: History, problem: string): Checke
 /** Whether a person is known, by the remarks on them. */
 function knownAs(remarks: readonly Remark[]): CheckedRow['known'] {
 	if (remarks.some(({ code }) => code === 'new')) return 'new';
-	return remarks.some(({ code }) => code.startsWith('changed')) ? 'changed' : 'same';
+	return remarks.some(isChange) ? 'changed' : 'same';
 }
 
 /** The fields by which a row is paid. Amounts are in ETB. */

@@ -67,7 +67,7 @@ const table = [
 		displayName: 'User ID',
 		example: 'Wallet',
 		contents: 'wallets, if the list has them',
-		comparison: { normalize: normalizeText, changed: 'changedWallet', same: 'sameWallet' },
+		comparison: { normalize: normalizeText, changed: 'changedUserId', same: 'sameUserId' },
 	},
 	{
 		name: 'email',

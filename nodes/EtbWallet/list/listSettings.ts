@@ -20,7 +20,7 @@ export interface ListSettings {
 	period: Period;
 	now: Date;
 	/** The headings in the user's own list, for the columns whose heading is not their name. */
-	columns?: Partial<Record<Column, string>>;
+	ownHeadings?: Partial<Record<Column, string>>;
 	/** Known People: rows of a table, or n8n's items of them; undefined if the list has the wallets. */
 	people?: unknown;
 	/** Whether a later node gives a wallet to each person without one. */
@@ -82,7 +82,7 @@ export function readListSettings(context: IExecuteFunctions, read: ParameterRead
 		purpose,
 		period,
 		now,
-		columns: readOwnHeadings(read('columns', 0)),
+		ownHeadings: readOwnHeadings(read('columns', 0)),
 		people: table('knownPeople'),
 		payments: table('knownPayments'),
 		setsUpPeople: read('setsUpPeople', 0) === true,
@@ -96,8 +96,8 @@ const isEmpty = (json: IDataObject): boolean =>
 		.every((value) => value === '' || isAbsent(value));
 
 /** @throws {InvalidValueError} */
-function readOwnHeadings(given: unknown): ListSettings['columns'] {
-	const own: ListSettings['columns'] = {};
+function readOwnHeadings(given: unknown): ListSettings['ownHeadings'] {
+	const own: ListSettings['ownHeadings'] = {};
 	for (const column of columnNames) {
 		const heading = property(given, column);
 		if (isAbsent(heading)) continue;

@@ -10,7 +10,8 @@ export const dayMs = 24 * 60 * 60 * 1000;
  * A time in Addis Ababa as `YYYY-MM-DDTHH:mm…`. The city has no daylight saving time.
  * @param ms the time since 1970, in ms
  */
-export const localTime = (ms: number): string => new Date(ms + 3 * 60 * 60 * 1000).toISOString();
+export const addisAbabaTime = (ms: number): string =>
+	new Date(ms + 3 * 60 * 60 * 1000).toISOString();
 
 /**
  * The period that is due at a time. A period has the name of the month of its pay day: with pay day 25,
@@ -19,7 +20,7 @@ export const localTime = (ms: number): string => new Date(ms + 3 * 60 * 60 * 100
  * @param payDay 1 to 28
  */
 export const duePeriod = (now: Date, payDay: number): Period =>
-	localTime(now.getTime() - (payDay - 1) * dayMs).slice(0, 'YYYY-MM'.length);
+	addisAbabaTime(now.getTime() - (payDay - 1) * dayMs).slice(0, 'YYYY-MM'.length);
 
 interface PeriodFields {
 	payDay: unknown;

@@ -68,10 +68,10 @@ export function readList(
 			assertReadable(cell, `Row ${line} of the list`, show(nameOf(index)));
 	const signatures = signaturesIn(filled, places);
 	assertOneTable(filled, top, signatures);
-	const read = new Set([...places.values()].flat());
+	const usedIndexes = new Set([...places.values()].flat());
 	const width = Math.max(...filled.map(({ cells }) => cells.length));
 	const otherIndexes = Array.from({ length: width }, (_, index) => index).filter(
-		(index) => !read.has(index) && filled.some(({ cells }) => cellText(cells[index]) !== ''),
+		(index) => !usedIndexes.has(index) && filled.some(({ cells }) => cellText(cells[index]) !== ''),
 	);
 	const lastHeading = headings.findLastIndex(Boolean);
 	const rows = filled.map((source) => {
@@ -223,13 +223,13 @@ function assertOneTable(
 	signatures: ReadonlySet<SheetRow>,
 ): void {
 	const normalized = headings.map(normalizeHeading);
-	const read = new Set([...places.values()].flat().map((index) => normalized[index]));
+	const usedHeadings = new Set([...places.values()].flat().map((index) => normalized[index]));
 	const [amountAt = -1] = places.get('amountEtb') ?? [];
 	for (const row of rows) {
 		const { cells, line } = row;
 		const filled = cells.map(cellText).filter(Boolean);
 		const texts = cells.map((cell) => normalizeHeading(cellText(cell)));
-		const repeated = new Set(texts.filter((text) => text !== '' && read.has(text)));
+		const repeated = new Set(texts.filter((text) => text !== '' && usedHeadings.has(text)));
 		const isInPlace = texts.some((text, index) => repeated.has(text) && text === normalized[index]);
 		const isOfWords = hasOnlyWords(cells, amountAt) && !signatures.has(row);
 		if (repeated.size < 2 && !isInPlace && !isOfWords) continue;

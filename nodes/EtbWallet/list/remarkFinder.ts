@@ -1,7 +1,7 @@
 /** Remarks that compare a person with the others of the list, and with the known people and payments. */
 import { decimalText, formatEtb } from '../../shared/decimal';
 import { comparedColumns } from './columns';
-import { dayMs, localTime } from './period';
+import { dayMs, addisAbabaTime } from './period';
 import type { ListSettings } from './listSettings';
 import { sameValueFinder } from './sameValueFinder';
 import type { History } from './history';
@@ -136,7 +136,7 @@ const paidLately = (
 				isSameAmount(each.person.amountEtb, person.amountEtb),
 		)
 		.map(({ person: { amountEtb = 0 }, purpose, period, paidAt }) => {
-			const time = localTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
+			const time = addisAbabaTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
 			return remark(
 				'paidLately',
 				`${etb(amountEtb)} for ${purpose}, ${period}, on ${time.replace('T', ' ')}`,

@@ -16,17 +16,17 @@ export const remarkCodes = {
 	changedAmount: 'Another amount',
 	changedName: 'Another name',
 	changedPhone: 'Another telephone',
-	changedWallet: 'Another wallet',
+	changedUserId: 'Another wallet',
 	changedEmail: 'Another email address',
 	sameName: 'The same name as another number',
 	samePhone: 'The same telephone as another number',
-	sameWallet: 'The same wallet as another number',
+	sameUserId: 'The same wallet as another number',
 	sameEmail: 'The same email address as another number',
 	paidLately: `Paid in the last ${latelyDays} days`,
 	paidForPeriod: 'Paid for this period before',
 	unknownBefore: 'It is unknown whether this was paid',
 	otherUnknown: 'It is unknown whether another payment was made',
-	walletInListOnly: 'The wallet stands in this list alone',
+	userIdInListOnly: 'The wallet stands in this list alone',
 	total: 'This row is a total',
 } as const;
 export type RemarkCode = keyof typeof remarkCodes;
@@ -35,6 +35,9 @@ export interface Remark {
 	code: RemarkCode;
 	text: string;
 }
+
+/** Whether a remark says that something is other than it was. */
+export const isChange = ({ code }: Remark): boolean => code.startsWith('changed');
 
 /** @param found the text after the words of the code, such as the other name */
 export const remark = (code: RemarkCode, found = ''): Remark => ({

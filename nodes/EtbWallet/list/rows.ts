@@ -63,7 +63,7 @@ export interface ReadRow extends SourceRow {
 	remarks: readonly Remark[];
 }
 
-export function rowOf(source: SourceRow, now: Date, headingOf: HeadingOf): ReadRow {
+export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): ReadRow {
 	const { cells, otherCells, isTooLong } = source;
 	const person: Person = personOf(cells);
 	const kind = kindOf(source, person);
@@ -80,8 +80,8 @@ export function rowOf(source: SourceRow, now: Date, headingOf: HeadingOf): ReadR
 	};
 	const problems = [problemOfKind[kind]];
 	const remarks = kind === 'total' ? [remark('total')] : [];
-	const columns = kind === 'person' ? checkedColumns : [];
-	for (const { column, forbidsInvisible, read } of columns) {
+	const columnsToRead = kind === 'person' ? checkedColumns : [];
+	for (const { column, forbidsInvisible, read } of columnsToRead) {
 		try {
 			const cell = cells[column];
 			const field = headingOf(column);

@@ -21,17 +21,17 @@ interface ClaimCheck {
 	/** The error of a field that cannot be used. */
 	invalidField?: InvalidValueError;
 	/** The time in ms that its payment may take if it begins now; 0 if it is too late to begin. */
-	allowedMs?: () => number;
+	getAllowedMs?: () => number;
 }
 
 /**
- * A used claim. Only its run may use it again, in a later try. The key of `allowedMs` is the text of
+ * A used claim. Only its run may use it again, in a later try. The key of `getAllowedMs` is the text of
  * Not After.
  */
 interface UsedClaim {
 	/** The memory of the run, which no other run has. */
 	memory: object;
-	allowedMs: Map<string, () => number>;
+	getAllowedMs: Map<string, () => number>;
 }
 
 /**
@@ -58,12 +58,12 @@ export function useClaim(
 		const execution = readText('Claimed by Execution', text, remedyFor('execution'));
 		if (execution !== own) return { objection: claimedByOther(execution) };
 		const claim = readClaim(read('claim', itemIndex));
-		const used = usedClaims.get(claim) ?? { memory, allowedMs: new Map<string, () => number>() };
+		const used = usedClaims.get(claim) ?? { memory, getAllowedMs: new Map<string, () => number>() };
 		usedClaims.set(claim, used);
 		const [oldest] = usedClaims.keys();
 		if (usedClaims.size > maxUsedClaims && oldest !== undefined) usedClaims.delete(oldest);
 		if (used.memory !== memory) return { objection: claimUsedBefore };
-		return { allowedMs: readNotAfter(read('notAfter', itemIndex), used) };
+		return { getAllowedMs: readNotAfter(read('notAfter', itemIndex), used) };
 	} catch (error) {
 		return { invalidField: asInvalidValue(error) };
 	}
@@ -89,24 +89,24 @@ const maxNotAfterMs = 12 * 3_600_000;
 /**
  * Reads the time until which a payment may begin. It counts from the first reading, so that setting the clock
  * back later gives no more time.
- * @returns `allowedMs` of `ClaimCheck`
+ * @returns `getAllowedMs` of `ClaimCheck`
  */
 function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = readText('Not After', value, remedy);
-	const known = used.allowedMs.get(text);
+	const known = used.getAllowedMs.get(text);
 	if (known !== undefined) return known;
 	const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text);
 	const msAtFirst = isTime ? Date.parse(text) - Date.now() : NaN;
 	if (Number.isNaN(msAtFirst) || msAtFirst > maxNotAfterMs)
 		throw fieldError('Not After', value, 'is not a time of the pay gate', remedy);
-	const passedMs = stopwatch();
+	const getPassedMs = stopwatch();
 	// Until Not After, a payment may take the whole span from the first reading to Not After. The gate waits for
 	// twice this span, so even a payment that begins in the last moment ends before the gate gives it to another
 	// execution.
-	const allowedMs = (): number => (passedMs() < msAtFirst ? msAtFirst : 0);
-	used.allowedMs.set(text, allowedMs);
-	return allowedMs;
+	const getAllowedMs = (): number => (getPassedMs() < msAtFirst ? msAtFirst : 0);
+	used.getAllowedMs.set(text, getAllowedMs);
+	return getAllowedMs;
 }
 
 const callGateAgain =

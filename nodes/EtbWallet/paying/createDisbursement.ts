@@ -8,19 +8,19 @@ import { balanceRequest } from '../../shared/service/request';
 import type { Operation } from '../operation';
 import { readOptions, type RunOptions } from './options';
 import {
-	aboveMaximum,
+	objectIfAboveMaximum,
 	fillInPayment,
 	firstUses,
 	isFailed,
 	isPayment,
-	sameReference,
+	objectIfSameReference,
 } from './entry';
 import type { Entry, Payment, Result } from './entry';
 import { PaymentRecord } from './paymentRecord';
-import { loadAccountAndOptions, entriesOf, runOf, assertUsable, type Run } from './run';
+import { loadAccountAndOptions, readEntries, createRun, assertUsable, type Run } from './run';
 import { payAll } from './sending';
 import { settle } from './settle';
-import { hintAtRepeatedWallets, reportRun, reportHalt } from './report';
+import { hintAtRepeatedUsers, reportRun, reportHalt } from './report';
 import { noRecordResult, resultOfState, settleSteps } from './stateResults';
 import { askAllStates } from './windows';
 
@@ -36,7 +36,7 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
 	const fillIn = (entry: Entry): void => fillInPayment(read, entry);
-	const entries = entriesOf(context, fillIn, objectionFinder(options));
+	const entries = readEntries(context, fillIn, objectionFinder(options));
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {
 		const pending = context.continueOnFail() ? entries.filter(isPending) : [];
@@ -53,13 +53,17 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	assertUsable(context, options, entries);
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
-	const run = runOf(context, settings, (entry) => `It may have been paid. ${settleSteps(entry)}`);
+	const run = createRun(
+		context,
+		settings,
+		(entry) => `It may have been paid. ${settleSteps(entry)}`,
+	);
 	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
 	const halt =
 		haltIfAboveMaximum(acceptable, options.maxTotalEtb) ??
 		(await haltIfUncovered(run, record, pending));
 	if (halt !== undefined) return await haltRun(halt);
-	hintAtRepeatedWallets(context, acceptable);
+	hintAtRepeatedUsers(context, acceptable);
 	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
 	else await dryRunAll(run, record, pending);
@@ -71,7 +75,8 @@ const objectionFinder =
 	(entries: readonly Entry[]) => {
 		const uses = firstUses(entries);
 		return (entry: Entry): Result | undefined =>
-			aboveMaximum(entry, maxAmountEtb) ?? sameReference(entry, uses.get(entry.key ?? ''));
+			objectIfAboveMaximum(entry, maxAmountEtb) ??
+			objectIfSameReference(entry, uses.get(entry.key ?? ''));
 	};
 
 const isPending = (entry: Entry): entry is Payment =>

@@ -1,6 +1,6 @@
 /**
  * The entries of a run that pays: one for each item, with the values that were read and its result. An entry
- * with a wallet and an amount is payable; one with a reference too is a payment.
+ * with a user ID and an amount is payable; one with a reference too is a payment.
  */
 import type { IDataObject } from 'n8n-workflow';
 import { readAmount } from '../../shared/amount';
@@ -32,17 +32,17 @@ export interface Entry {
 	toUserId?: string;
 	/** In ETB. */
 	amount?: Decimal;
-	/** Only `run.ts` writes it. */
-	readonly result?: Result;
+	/** Only `setResult` of a run writes it. */
+	result?: Result;
 }
 
-/** An entry whose wallet and amount are known. */
+/** An entry whose user ID and amount are known. */
 export interface Payable extends Entry {
 	toUserId: string;
 	amount: Decimal;
 }
 
-/** An entry whose wallet, amount and reference are known. */
+/** An entry whose user ID, amount and reference are known. */
 export interface Payment extends Payable {
 	reference: string;
 	key: string;
@@ -87,7 +87,10 @@ export function fillInSentFields(read: ParameterReader, entry: Entry): void {
 }
 
 /** The objection to an entry whose amount is above the Maximum per Payment, in ETB. */
-export function aboveMaximum({ amount }: Entry, maxAmountEtb?: Decimal): Result | undefined {
+export function objectIfAboveMaximum(
+	{ amount }: Entry,
+	maxAmountEtb?: Decimal,
+): Result | undefined {
 	if (maxAmountEtb === undefined || amount === undefined || !isAbove(amount, maxAmountEtb))
 		return undefined;
 	return {
@@ -106,7 +109,7 @@ export function firstUses(entries: readonly Entry[]): ReadonlyMap<string, Entry>
 }
 
 /** The objection to an entry whose reference is that of `first`, another entry of the run. */
-export function sameReference(entry: Entry, first: Entry | undefined): Result | undefined {
+export function objectIfSameReference(entry: Entry, first: Entry | undefined): Result | undefined {
 	if (first === undefined || first.itemIndex === entry.itemIndex) return undefined;
 	const likeness =
 		first.reference === entry.reference

@@ -8,7 +8,7 @@ import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, fillInSentFields, type Entry } from './entry';
 import { keyOf, readReference } from '../../shared/reference';
-import { loadAccountAndOptions, entriesOf, runOf, assertUsable } from './run';
+import { loadAccountAndOptions, readEntries, createRun, assertUsable } from './run';
 import { sendConcurrently } from './sending';
 import { reportRun, reportHalt } from './report';
 import { resultOfState } from './stateResults';
@@ -24,7 +24,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	const fillIn = (entry: Entry): void => {
 		const { invalidField } = claims[entry.itemIndex] ?? {};
 		if (invalidField !== undefined) throw invalidField;
-		assertNewKey(context, entry.itemIndex, itemByKey);
+		addKey(context, entry.itemIndex, itemByKey);
 		fillInSentFields(read, entry);
 	};
 	const settings = await loadAccountAndOptions(context, () => {
@@ -32,7 +32,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		return readClaimOptions(context);
 	});
 	const { options } = settings;
-	const entries = entriesOf(
+	const entries = readEntries(
 		context,
 		fillIn,
 		() =>
@@ -42,14 +42,14 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	if (settings.halt !== undefined) return reportHalt(context, options, settings.halt, entries);
 	assertUsable(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
-	const run = runOf(context, settings, () => stepsAtGate);
+	const run = createRun(context, settings, () => stepsAtGate);
 	if (options.mode === 'dryRun') {
 		// A claim from pinned data is *ready* too: the gate counts that as not paid, and hands the payment out
 		// again.
 		for (const entry of pending) run.setResult(entry, resultOfState(entry, 'unused'));
 	} else if (!isStopped(context)) {
-		const allowedMs = ({ itemIndex }: Entry): number => claims[itemIndex]?.allowedMs?.() ?? 0;
-		await sendConcurrently(run, pending, allowedMs);
+		const getAllowedMs = ({ itemIndex }: Entry): number => claims[itemIndex]?.getAllowedMs?.() ?? 0;
+		await sendConcurrently(run, pending, getAllowedMs);
 	}
 	return reportRun(context, options, entries);
 };
@@ -89,7 +89,7 @@ function assertNoRepeatedItems(context: IExecuteFunctions): void {
  * paid.
  * @throws {InvalidValueError}
  */
-function assertNewKey(
+function addKey(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	itemByKey: Map<string, number>,

@@ -74,7 +74,7 @@ export interface Statement extends Keyed {
 /** A fact needs two marks; the second confirms the first. */
 type Fact = 'paid' | 'doubt';
 
-/** The state of a reference, regardless of wallet and amount. */
+/** The state of a reference, regardless of user ID and amount. */
 type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
 
 export type PaymentState = ReferenceState | 'otherPayment';
@@ -88,7 +88,7 @@ export type PaymentState = ReferenceState | 'otherPayment';
  * - `contradicted`: it was settled as not paid, and now an expression says that it was paid, so it is in
  *   doubt again
  */
-export type Settled =
+export type StatementResult =
 	| ReferenceState
 	| 'settledPaid'
 	| 'recordedPaid'
@@ -132,13 +132,13 @@ const busyMarks = (keyed: Keyed, slot: number): string[] =>
 	[-1, 0, 1].map((later) => busyMark(keyed, slot + later));
 const factMark = (fact: Fact, { key }: Keyed): string => `${fact}:${key}`;
 const confirmedMark = (fact: Fact, { key }: Keyed): string => `${fact}Confirmed:${key}`;
-/** The mark of the wallet and the amount that were paid. */
+/** The mark of the user ID and the amount that were paid. */
 const paidToMark = ({ key, toUserId, amount }: Payment): string =>
 	`payee:${JSON.stringify([key, toUserId, amount])}`;
 /** The mark of a reference that a person settled as paid, without saying to whom. */
 const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
 const settledNotPaidMark = ({ key }: Keyed): string => `settledNotPaid:${key}`;
-/** The mark by which a statement *was not paid* counts only once. */
+/** The mark of a *not paid* about the reference of a statement, or about the sending that it names. */
 const statementMark = ({ key, sentAt }: Statement): string =>
 	sentAt === undefined
 		? settledNotPaidMark({ key })
@@ -187,15 +187,15 @@ export class PaymentRecord {
 	 * Records the results of payments and reserves others, in one change. When it throws, none of `wanted` may
 	 * be sent.
 	 * @param reserved payments that were reserved before; one without a result was not sent
-	 * @returns the states of `wanted` before the change; those that were `unused` are now reserved. `ageMs`
+	 * @returns the states of `wanted` before the change; those that were `unused` are now reserved. `getAgeMs`
 	 * gives the age of these reservations, in ms
 	 */
 	async recordResultsAndReserve(
 		reserved: Payment[],
 		wanted: Payment[],
-	): Promise<{ statesBefore: ReadonlyMap<Payment, PaymentState>; ageMs: () => number }> {
+	): Promise<{ statesBefore: ReadonlyMap<Payment, PaymentState>; getAgeMs: () => number }> {
 		return await this.change(async (change) => {
-			const ageMs = stopwatch();
+			const getAgeMs = stopwatch();
 			const slot = slotNow();
 			const reservationOf = (each: Payment): string[] => [sentMark(each), busyMark(each, slot)];
 			// For a window of unused references, one call of the database is enough.
@@ -203,11 +203,11 @@ export class PaymentRecord {
 			const statesBefore = await askPaymentStates(change, wanted, slot);
 			for (const payment of wanted.filter((each) => statesBefore.get(each) === 'unused')) {
 				change.keep(reservationOf(payment));
-				this.reservations.set(payment, ageMs);
+				this.reservations.set(payment, getAgeMs);
 			}
 			const inDoubt = wanted.filter((each) => statesBefore.get(each) === 'inDoubt');
 			await change.write(inDoubt.flatMap((each) => factMarks('doubt', each)));
-			return { statesBefore, ageMs };
+			return { statesBefore, getAgeMs };
 		});
 	}
 
@@ -222,7 +222,7 @@ export class PaymentRecord {
 	}
 
 	/**
-	 * Records a person's statements about references, regardless of wallets and amounts. When it throws, some of the
+	 * Records a person's statements about references, regardless of user IDs and amounts. When it throws, some of the
 	 * statements may be recorded.
 	 * @param statements one for each reference
 	 * @param isByHand whether a person typed the statements just now. Otherwise they may be old (`settledBy`)
@@ -230,19 +230,17 @@ export class PaymentRecord {
 	async settle<Each extends Statement>(
 		statements: Each[],
 		isByHand: boolean,
-	): Promise<ReadonlyMap<Each, Settled>> {
+	): Promise<ReadonlyMap<Each, StatementResult>> {
 		return await this.change(async (change) => {
 			const states = await askReferenceStates(change, statements, slotNow());
-			// An earlier *not paid* makes no difference to other statements.
-			const mayRepeat = statements.filter(
-				(each) => states.get(each) === (each.says === 'notPaid' ? 'inDoubt' : 'unused'),
-			);
-			const before = await change.ask(mayRepeat.map(statementMark));
-			const wasSaid = (each: Each): boolean => !isByHand && before.has(statementMark(each));
+			const freedBefore = await askFreedBefore(change, states);
 			const settled = new Map(
-				[...states].map(([each, state]) => [each, settledBy(state, each.says, wasSaid(each))]),
+				[...states].map(([each, state]) => {
+					const mayBeOld = !isByHand && freedBefore.has(each);
+					return [each, settledBy(state, each.says, mayBeOld)];
+				}),
 			);
-			const settledAs = (...results: Settled[]): Each[] =>
+			const settledAs = (...results: StatementResult[]): Each[] =>
 				[...settled].filter(([, result]) => results.includes(result)).map(([each]) => each);
 			const paid = settledAs('settledPaid', 'recordedPaid');
 			const contradicted = settledAs('contradicted');
@@ -287,8 +285,8 @@ export class PaymentRecord {
 
 	/** Whether the reservation of a payment is still this run's own. */
 	private isOwn(payment: Payment): boolean {
-		const ageMs = this.reservations.get(payment);
-		return ageMs !== undefined && ageMs() < reservedForMs;
+		const getAgeMs = this.reservations.get(payment);
+		return getAgeMs !== undefined && getAgeMs() < reservedForMs;
 	}
 
 	/** @param alsoIfStopped whether it waits for the lock also when the run is stopped */
@@ -308,24 +306,43 @@ export class PaymentRecord {
 }
 
 /**
+ * The statements that a *not paid* was recorded before: about this reference, or for a *not paid* that names a time of
+ * sending about that sending. They are asked for only where that makes a difference (`settledBy`).
+ */
+async function askFreedBefore<Each extends Statement>(
+	change: RecordChange,
+	states: ReadonlyMap<Each, ReferenceState>,
+): Promise<ReadonlySet<Each>> {
+	const concerned = [...states]
+		.filter(([{ says }, state]) => state === (says === 'notPaid' ? 'inDoubt' : 'unused'))
+		.map(([statement]) => statement);
+	const recorded = await change.ask(concerned.map(statementMark));
+	return new Set(concerned.filter((each) => recorded.has(statementMark(each))));
+}
+
+/**
  * The result of a statement about a reference in this state.
- * @param wasSaid whether a *not paid* was recorded before, and this statement may be an old one. Then a second *not
+ * @param mayBeOld whether a *not paid* was recorded before, and nobody typed this statement just now. Then a second *not
  * paid* of a reference, or of one sending of it, changes nothing. A *paid* of a reference that was settled as not paid and
  * is unused now makes it in doubt, because the two statements differ
  */
-function settledBy(state: ReferenceState, says: Statement['says'], wasSaid: boolean): Settled {
+function settledBy(
+	state: ReferenceState,
+	says: Statement['says'],
+	mayBeOld: boolean,
+): StatementResult {
 	if (state === 'paid' || state === 'inFlight') return state;
 	if (says === 'notPaid') {
 		if (state === 'unused') return state;
-		return wasSaid ? 'statementRepeated' : 'settledNotPaid';
+		return mayBeOld ? 'statementRepeated' : 'settledNotPaid';
 	}
-	if (state === 'unused' && wasSaid) return 'contradicted';
+	if (state === 'unused' && mayBeOld) return 'contradicted';
 	if (says === 'takesBack') return state;
 	return state === 'unused' ? 'recordedPaid' : 'settledPaid';
 }
 
 /**
- * The states of references, regardless of wallets and amounts.
+ * The states of references, regardless of user IDs and amounts.
  * @param alsoAsk gives a mark that is asked for together with the others, for references that are paid
  */
 async function askReferenceStates<Each extends Keyed>(

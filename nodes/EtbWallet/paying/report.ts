@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { formatEtb, sum } from '../../shared/decimal';
 import { groupBy } from '../../shared/groupBy';
 import { truncate } from '../../shared/invalidValue';
-import { addHint, errorItem, hasErrorOutput, isStopped } from '../../shared/n8n';
+import { addHint, describeExecution, errorItem, hasErrorOutput, isStopped } from '../../shared/n8n';
 import { operationError } from '../../shared/nodeErrors';
 import { withoutOwnFields, type OwnField } from './ownFields';
 import { isBlockedByField, type Outcome } from '../codes';
@@ -52,7 +52,7 @@ function summaryOf(byOutcome: EntriesByOutcome, { mode }: RunOptions): string {
 }
 
 /** Names people with more than one payment, which may be two invoices, or one payment in two rows. */
-export function hintAtRepeatedWallets(context: IExecuteFunctions, payments: Payable[]): void {
+export function hintAtRepeatedUsers(context: IExecuteFunctions, payments: Payable[]): void {
 	const byWallet = groupBy(payments, ({ toUserId }) => toUserId);
 	const texts = [...byWallet].flatMap(([toUserId, own]) => {
 		if (own.length === 1) return [];
@@ -74,12 +74,6 @@ function joinedWithRest(texts: string[], separator = '; '): string {
 	const rest = texts.length - maxListed;
 	const shown = texts.slice(0, maxListed).join(separator);
 	return rest > 0 ? `${shown}${separator}and ${rest} more` : shown;
-}
-
-/** The workflow and node that a log line names. */
-export function describeExecution(context: IExecuteFunctions): string {
-	const { id, name } = context.getWorkflow();
-	return `Workflow ${name ?? ''} (${id ?? 'not saved'}), node ${context.getNode().name}, execution ${context.getExecutionId()}`;
 }
 
 /** The result of a run that sends nothing because items cannot be used. Its text names each of them. */
@@ -109,11 +103,11 @@ export function runError(
 ): Error {
 	const { code, httpCode } = result;
 	const byOutcome = groupByOutcome(entries);
-	const passedFieldChecks = entries.some(
+	const hasEndedEntries = entries.some(
 		(each) => each.result && !isBlockedByField(each.result.code),
 	);
 	// A try that is halted also reports the payments that earlier tries of the run sent.
-	const hasSummary = passedFieldChecks && (entries.length > 1 || failedEntry === undefined);
+	const hasSummary = hasEndedEntries && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
 		failedEntry === undefined
 			? aboutRun(result, byOutcome)
@@ -128,8 +122,8 @@ export function runError(
 			outcome,
 			code,
 			...(httpCode !== undefined && { httpCode }),
-			// If no entry passed the checks of its fields, these lists would only repeat the input.
-			...(passedFieldChecks &&
+			// Otherwise these lists would only repeat the input.
+			...(hasEndedEntries &&
 				Object.fromEntries([...byOutcome].map(([name, own]) => [name, own.map(errorDataOf)]))),
 		},
 	);

@@ -64,7 +64,7 @@ type ObjectionFinder = (entries: readonly Entry[]) => (entry: Entry) => Result |
  * @param objectionFinder gets the entries kept from earlier tries first, then every other one, even one that cannot be
  * read, because that may still have the reference of another entry
  */
-export function entriesOf(
+export function readEntries(
 	context: IExecuteFunctions,
 	fillIn: (entry: Entry) => void,
 	objectionFinder: ObjectionFinder,
@@ -82,8 +82,8 @@ export function entriesOf(
 		}
 		return entry;
 	});
-	const read = entries.filter(({ result }) => result === undefined);
-	const objectionTo = objectionFinder([...kept.values(), ...read]);
+	const newEntries = entries.filter(({ result }) => result === undefined);
+	const objectionTo = objectionFinder([...kept.values(), ...newEntries]);
 	return entries.map((entry) => ({
 		...entry,
 		// An objection comes before the error of a field, because the payment of a used claim may have been sent before.
@@ -109,7 +109,7 @@ export function assertUsable(
 	throw runError(context, options, resultOfUnusable(unusable), entries, only);
 }
 
-export function runOf(
+export function createRun(
 	context: IExecuteFunctions,
 	{ account, options }: Pick<Run, 'account' | 'options'>,
 	remedyOfUnknown: Run['remedyOfUnknown'],
@@ -122,7 +122,7 @@ export function runOf(
 		options,
 		remedyOfUnknown,
 		setResult(payment, result) {
-			Object.assign(payment, { result });
+			payment.result = result;
 			// A payment that is not sent because of the record does not stop the payments of other people.
 			if (isFailed(payment) && !isBlockedByRecord(result.code)) hasFailure = true;
 			// A later try may send only those payments again that were not paid.

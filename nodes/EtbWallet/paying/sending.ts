@@ -1,6 +1,6 @@
 /** Sends payments: reserves a window of them, sends a few at once, and reads how each ended. */
 import { decimalText } from '../../shared/decimal';
-import { addHint } from '../../shared/n8n';
+import { addHint, describeExecution } from '../../shared/n8n';
 import { callService } from '../../shared/service/call';
 import type { ServiceRequest } from '../../shared/service/request';
 import { hideSecrets } from '../../shared/service/secrets';
@@ -9,7 +9,6 @@ import { outcomeOf } from '../codes';
 import { outcomeOfEntry, type Payable, type Payment, type Result } from './entry';
 import type { PaymentRecord } from './paymentRecord';
 import type { Run } from './run';
-import { describeExecution } from './report';
 import { noRecordResult, resultOfState } from './stateResults';
 import { windowsOf } from './windows';
 
@@ -40,11 +39,11 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 			for (const payment of window) run.setResult(payment, noRecordResult(error));
 			continue;
 		}
-		const { statesBefore, ageMs } = reservation;
+		const { statesBefore, getAgeMs } = reservation;
 		for (const [payment, state] of statesBefore)
 			if (state !== 'unused') run.setResult(payment, resultOfState(payment, state));
 		unrecorded = window.filter((payment) => statesBefore.get(payment) === 'unused');
-		await sendConcurrently(run, unrecorded, () => timeoutMs - ageMs());
+		await sendConcurrently(run, unrecorded, () => timeoutMs - getAgeMs());
 	}
 	try {
 		await record.recordLastResults(unrecorded);
@@ -77,19 +76,19 @@ function warnOfUnrecorded({ context }: Run, failedChanges: FailedChange[]): void
 
 /**
  * Sends as many at once as the options allow, until the run stops.
- * @param allowedMs the time in ms that a payment may take if it begins now; 0 or less if it is too late
+ * @param getAllowedMs the time in ms that a payment may take if it begins now; 0 or less if it is too late
  */
 export async function sendConcurrently<Sent extends Payable>(
 	run: Run,
 	payments: Sent[],
-	allowedMs: (payment: Sent) => number,
+	getAllowedMs: (payment: Sent) => number,
 ): Promise<void> {
 	// All senders share this iterator, and each takes the next payment.
 	const queue = payments.values();
 	const sendQueued = async (): Promise<void> => {
 		for (const payment of queue) {
 			if (run.isStopping()) return;
-			const result = await send(run, payment, () => allowedMs(payment));
+			const result = await send(run, payment, () => getAllowedMs(payment));
 			const isUnknown = outcomeOf(result.code) === 'unknown';
 			const remedy = isUnknown ? run.remedyOfUnknown(payment) : result.remedy;
 			run.setResult(payment, { ...result, remedy });
@@ -120,12 +119,12 @@ const disburseRequest = {
 async function send(
 	{ context, account, options }: Run,
 	{ toUserId, amount }: Payable,
-	allowedMs: () => number,
+	getAllowedMs: () => number,
 ): Promise<Result> {
 	// JSON writes this number as exactly the text of `amount`.
 	const request = { ...disburseRequest, body: { toUserId, amountEtb: Number(amount) } };
 	const stop = context.getExecutionCancelSignal();
-	const callOptions = { timeoutMs: options.timeoutMs, allowedMs, stop, finishesAfterStop: true };
+	const callOptions = { timeoutMs: options.timeoutMs, getAllowedMs, stop, finishesAfterStop: true };
 	try {
 		const called = await callService(context, account, request, callOptions);
 		if (!called.ok) {

@@ -14,7 +14,12 @@ import { runMemoryOf } from '../../shared/runMemory';
 import { messageOf, property } from '../../shared/unknownValues';
 import { outcomeOf, type Code } from '../codes';
 import type { RunOptions } from './options';
-import { inFlightMinutes, PaymentRecord, type Statement, type Settled } from './paymentRecord';
+import {
+	inFlightMinutes,
+	PaymentRecord,
+	type Statement,
+	type StatementResult,
+} from './paymentRecord';
 import { keyOf, readReference } from '../../shared/reference';
 
 /** A statement that names its reference as a person wrote it. */
@@ -23,14 +28,17 @@ interface NamedStatement extends Statement {
 }
 
 /** The result of settling one reference, as its item tells it. */
-interface SettledResult {
+interface ItemResult {
 	code: Code;
 	message: string;
 	remedy?: string;
 }
 
-const resultBySettled: Readonly<Record<Settled, SettledResult>> = {
-	settledPaid: { code: 'settledPaid', message: 'Settled as paid: no run sends it any more' },
+const itemResults: Readonly<Record<StatementResult, ItemResult>> = {
+	settledPaid: {
+		code: 'settledPaid',
+		message: 'Settled as paid: no run sends it any more',
+	},
 	recordedPaid: {
 		code: 'settledPaid',
 		message: 'Recorded as paid, although this node never sent it',
@@ -101,7 +109,7 @@ export async function settle(
 		(name) => !hasExpression(savedParameter(context, name)),
 	);
 	const isByHand = isTyped && isStartedInEditor(context);
-	let settled: ReadonlyMap<NamedStatement, Settled>;
+	let settled: ReadonlyMap<NamedStatement, StatementResult>;
 	try {
 		const record = new PaymentRecord(context, options.timeoutMs);
 		settled = await record.settle([...wasPaid, ...wasNotPaid], isByHand);
@@ -117,7 +125,7 @@ export async function settle(
 		'Settle Unknown, nothing was sent. If you set Mode by hand, now set it back, and run the workflow again',
 	);
 	return [...settled].map(([{ reference }, state]) => {
-		const { code, ...told } = resultBySettled[state];
+		const { code, ...told } = itemResults[state];
 		const json = { outcome: outcomeOf(code), code, ...told, mode: 'settle', reference };
 		return { json, pairedItem: { item: 0 } };
 	});

@@ -55,7 +55,7 @@ const safeForMs = 15_000;
 const maxFailuresInARow = 5;
 
 /** A random pause in ms, so that waiting processes do not call the database at the same moments. */
-const shortPauseMs = (): number => 5 + Math.random() * 20;
+const getShortPauseMs = (): number => 5 + Math.random() * 20;
 
 /**
  * Runs `access` while no other access to the record of the same workflow runs, in this process or another.
@@ -72,7 +72,7 @@ export async function withRecordLock<Value>(
 ): Promise<Value> {
 	return await runExclusive(`record ${context.getWorkflow().id}`, async (isFirst) => {
 		// The pause lets other processes acquire the lock.
-		if (!isFirst) await pause(shortPauseMs(), stop);
+		if (!isFirst) await pause(getShortPauseMs(), stop);
 		return await whileLocked(context, access, stop);
 	});
 }
@@ -83,9 +83,9 @@ async function whileLocked<Value>(
 	stop?: AbortSignal,
 ): Promise<Value> {
 	const lockRow = marksOf(context, 'workflow');
-	const heldForMs = await acquire(lockRow, stop);
+	const getHeldMs = await acquire(lockRow, stop);
 	const assertInTime = (): void => {
-		if (heldForMs() > safeForMs) throw new Error('The database took too long to answer');
+		if (getHeldMs() > safeForMs) throw new Error('The database took too long to answer');
 	};
 	try {
 		const result = await access(marksOf(context, 'node', assertInTime));
@@ -93,7 +93,7 @@ async function whileLocked<Value>(
 		return result;
 	} finally {
 		// After this time another process may hold the lock.
-		if (heldForMs() < abandonedAfterMs) await release(lockRow);
+		if (getHeldMs() < abandonedAfterMs) await release(lockRow);
 	}
 }
 
@@ -104,21 +104,21 @@ async function whileLocked<Value>(
 async function acquire(lockRow: Marks, stop?: AbortSignal): Promise<() => number> {
 	const takeOverAfterMs = abandonedAfterMs + Math.random() * abandonedSpreadMs;
 	const ownMarks = new Set(randomMarks());
-	let sameHolderForMs = monotonicStopwatch();
+	let getSameHolderMs = monotonicStopwatch();
 	let failures = 0;
 	let isStillHeld = false;
 	for (;;) {
 		if (stop?.aborted === true) throw new Error('The execution was stopped');
-		const heldForMs = stopwatch();
+		const getHeldMs = stopwatch();
 		const result = await tryToAcquire(lockRow, isStillHeld ? ownMarks : undefined);
-		if (result === 'acquired') return heldForMs;
+		if (result === 'acquired') return getHeldMs;
 		failures = result instanceof Error ? failures + 1 : 0;
 		if (result instanceof Error && failures === maxFailuresInARow) throw result;
-		if (result !== 'heldBySame') sameHolderForMs = monotonicStopwatch();
-		else if (sameHolderForMs() > takeOverAfterMs) {
+		if (result !== 'heldBySame') getSameHolderMs = monotonicStopwatch();
+		else if (getSameHolderMs() > takeOverAfterMs) {
 			await removeAbandoned(lockRow, ownMarks);
 			// A row that is there now belongs to another lock holder.
-			sameHolderForMs = monotonicStopwatch();
+			getSameHolderMs = monotonicStopwatch();
 		}
 		// Right after a release no marks are added, because the row may already be that of the next lock holder.
 		isStillHeld = !(await waitForRelease(lockRow, stop));
@@ -131,11 +131,11 @@ async function acquire(lockRow: Marks, stop?: AbortSignal): Promise<() => number
  * @returns whether it was released
  */
 async function waitForRelease(lockRow: Marks, stop?: AbortSignal): Promise<boolean> {
-	const waitedMs = monotonicStopwatch();
+	const getWaitedMs = monotonicStopwatch();
 	do {
-		await pause(shortPauseMs(), stop);
+		await pause(getShortPauseMs(), stop);
 		if ((await lockRow.count()) === 0) return true;
-	} while (waitedMs() < acquireEveryMs && stop?.aborted !== true);
+	} while (getWaitedMs() < acquireEveryMs && stop?.aborted !== true);
 	return false;
 }
 
@@ -160,7 +160,7 @@ async function tryToAcquire(
 	}
 	if (before.has(lockMark))
 		return ownMarks !== undefined && before.size === marks.length ? 'heldBySame' : 'held';
-	await assertOwnTexts(lockRow, marks);
+	await ensureOwnTexts(lockRow, marks);
 	return 'acquired';
 }
 
@@ -173,7 +173,7 @@ async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): P
 	// The removal takes the marks of other waiting processes too, so they start their waiting time again.
 	await lockRow.remove(waitingMarks.filter((mark) => !ownMarks.has(mark)));
 	if ((await lockRow.count()) > marks.length) {
-		await assertOwnTexts(lockRow, [lockMark]);
+		await ensureOwnTexts(lockRow, [lockMark]);
 		return;
 	}
 	let before: ReadonlySet<string>;
@@ -189,12 +189,12 @@ async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): P
 }
 
 async function release(lockRow: Marks): Promise<void> {
-	await assertOwnTexts(lockRow, [lockMark]);
+	await ensureOwnTexts(lockRow, [lockMark]);
 	await lockRow.clear();
 }
 
 /** @throws {Error} when the row has texts of another node: then it cannot be the lock */
-async function assertOwnTexts(lockRow: Marks, expected: string[]): Promise<void> {
+async function ensureOwnTexts(lockRow: Marks, expected: string[]): Promise<void> {
 	if ((await lockRow.count()) <= expected.length) return;
 	// n8n gives only the number of texts. Once all marks of the lock are stored, a higher number proves that
 	// there are texts of another node.

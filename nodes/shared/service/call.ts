@@ -21,7 +21,7 @@ interface CallOptions {
 	/** The time in ms of each attempt, from its start to the last byte of the response. */
 	timeoutMs?: number;
 	/** The time in ms that an attempt may take if it begins now; 0 or less if it is too late. */
-	allowedMs?: () => number;
+	getAllowedMs?: () => number;
 	/** The signal after which no further attempt begins. It cuts off an attempt under way, unless `finishesAfterStop`. */
 	stop?: AbortSignal;
 	/** Whether a request under way goes on after `stop`, so that it becomes known how it ended. */
@@ -38,7 +38,7 @@ export async function callService(
 	request: ServiceRequest,
 	{
 		timeoutMs = 60_000,
-		allowedMs = () => Infinity,
+		getAllowedMs = () => Infinity,
 		stop,
 		finishesAfterStop = false,
 	}: CallOptions = {},
@@ -62,8 +62,8 @@ export async function callService(
 	const cutOff = finishesAfterStop ? undefined : stop;
 	const judged = await attemptWithRetries(
 		request,
-		async () => await makeAttempt(send, Math.min(timeoutMs, allowedMs()), cutOff),
-		allowedMs,
+		async () => await makeAttempt(send, Math.min(timeoutMs, getAllowedMs()), cutOff),
+		getAllowedMs,
 		stop,
 	);
 	return resultOf(account, request, judged);

@@ -94,13 +94,13 @@ function judgeNoResponse(
 /** A success status counts only with the fields that the service document (§2, §4) shows in such a response. */
 function judgeSuccess(request: RequestTraits, response: ServiceResponse): Judgement {
 	if (request.movesMoney === true && hasSuccess(response.body, false))
-		return judgeRefusal(request, response);
+		return judgeDenial(request, response);
 	const finding = whyNoSuccess(request, response);
 	return finding === undefined ? { verdict: 'done' } : notShown(request, finding);
 }
 
 /** Judges a success status with `success: false`, from the endpoint that pays. */
-function judgeRefusal(request: RequestTraits, response: ServiceResponse): Judgement {
+function judgeDenial(request: RequestTraits, response: ServiceResponse): Judgement {
 	const finding = findingAgainstRefusal(request, response);
 	if (finding !== undefined) return notShown(request, finding);
 	const problem = 'and says that it did not pay';

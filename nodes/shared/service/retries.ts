@@ -35,12 +35,12 @@ export interface JudgedCall {
 /**
  * Makes attempts until one must not be repeated, the retries are used up, waiting would take too long, or the
  * execution is stopped.
- * @param allowedMs the time in ms that an attempt may take if it begins now; 0 or less if it is too late
+ * @param getAllowedMs the time in ms that an attempt may take if it begins now; 0 or less if it is too late
  */
 export async function attemptWithRetries(
 	request: ServiceRequest,
 	attempt: () => Promise<Attempt>,
-	allowedMs: () => number,
+	getAllowedMs: () => number,
 	stop?: AbortSignal,
 ): Promise<JudgedCall> {
 	let waitedMs = 0;
@@ -63,8 +63,8 @@ export async function attemptWithRetries(
 		const retryAfter = last.kind === 'response' ? last.headers['retry-after'] : undefined;
 		const delayMs = retryDelayMs(attempts, retryAfter, Math.random(), Date.now());
 		waitedMs += delayMs;
-		if (waitedMs > retryLimits.totalWaitMs || delayMs >= allowedMs()) return judged;
+		if (waitedMs > retryLimits.totalWaitMs || delayMs >= getAllowedMs()) return judged;
 		await pause(delayMs, stop);
-		if (stop?.aborted === true || allowedMs() <= 0) return judged;
+		if (stop?.aborted === true || getAllowedMs() <= 0) return judged;
 	}
 }
