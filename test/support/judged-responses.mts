@@ -31,7 +31,7 @@ const unclearTexts = `
 	it was made; it was processed; in transit; on its way; on the way; payment complete; transfer complete; payment ok; payment is final;
 	payment accepted; transfer accepted; transaction accepted; disbursement accepted; was accepted; were accepted;
 	been accepted; is accepted; has accepted; have accepted; payment initiated; payment received; payment recorded;
-	payment submitted; it went through;
+	payment submitted; payout accepted; payment 5 was at once received; it went through;
 	will be retried; is retrying; no response; did not respond; did not answer; took too long; too long for it; retries;
 	retry limit; retry exceed; max attempts; max retr; max wait; wait for block; wait for transaction; wait time;
 	wait limit; no confirmation; no reply; wait for the block; wait for the transaction; maximum wait; poll; time limit;
@@ -79,7 +79,8 @@ const refusingTexts = `
 	wallet is not; recipient not; denied; rejected; declined; refused; payment could not; transfer not;
 	disbursement was not; money not;
 	invalid, not paid; invalid, no money sent; invalid, never paid; invalid, cannot be sent; invalid, must be paid;
-	invalid, should be sent; invalid, wasn't paid`;
+	invalid, should be sent; invalid, wasn't paid; invalid, payment not accepted; invalid, payment never received;
+	invalid, payment cannot be accepted; invalid, payment wasn't accepted`;
 
 /** Words of a failure, or of a payment that is not finished, in any field of a success. */
 const contradictingTexts = `
@@ -94,6 +95,16 @@ const namesInRefusals = `
 	error_code response_code result_code name param path pointer source target input property issues amount_min max
 	limit_value method docs_url help instance trace_id correlation_id retry_after remaining reset user_id amount currency
 	shortfall requested available current_balance treasury_balance account_balance wallet_balance`;
+
+/** Texts that say only that too many requests were sent. */
+const tooManyRequests = [
+	...['', '{}', '{"success":false}', '{"code":429,"error":"too_many_requests"}', 'Rate limited!'],
+	...[
+		'Rate limit exceeded, please slow down. Try again in 5 seconds',
+		'Too many requests, retry after 5 s',
+	],
+	...['Too many request', 'Too many requests, wait, later', 'Rate limit'],
+];
 
 const textsIn = (list: string): string[] =>
 	list.split(';').map((text) => text.trim().replace(/\s+/g, ' '));
@@ -173,7 +184,10 @@ const successes = [
 			'txHash',
 			'err1 undefined1 null1 test-1 sandbox-1 draft-1 job-1 dummy1 fake1 http1',
 		),
-		...valuesOf('txHash', 'placeholder1 batch-1 task-1 req-1 approval-1 timeout-1 simulat1'),
+		...valuesOf(
+			'txHash',
+			'placeholder1 batch-1 task-1 req-1 approval-1 timeout-1 simulat1 -1 queue-17 temp-1 TBD1',
+		),
 		...valuesOf('txHash', 'unknown1 mock-1 proposal-1 ipfs://1 0xmock1 tx-mock-1'),
 		...[
 			...fieldsOf('success ok paid done completed confirmed settled executed sent', false),
@@ -319,7 +333,13 @@ export const judgedPayments: Case[] = [
 	...responses('unknown', [429], '{"success":false,"txhash": "0x1"}'),
 	...responses('notDone', [429], { success: false, txHash: '' }, { status: 'Too Many Requests' }),
 	...responses('notDone', [429], { message: 'Too many requests, please wait for the queue' }),
-	...responses('notDone', [429], 'error code: 1015'),
+	...responses(
+		'notDone',
+		[429],
+		'error code: 1015',
+		'Too many requests, payouts closed',
+		...tooManyRequests,
+	),
 	...responses('notDone', [402], {
 		message: 'Insufficient funds: the transfer will be possible after a deposit',
 	}),

@@ -229,6 +229,16 @@ describe('a payment', () => {
 	});
 });
 
+test.each([
+	['Too many requests, slow down', true],
+	['', true],
+	['Too many requests for payouts', false],
+	['Limit exceeded: 5 of 5 in the last minute', false],
+])('a payment that is refused with 429 and %p is repeated: %p', (message, mayBeRepeated) => {
+	const response = responseWith(JSON.stringify({ success: false, message }), 429);
+	expect(judge(pay, response)).toMatchObject({ verdict: 'notDone', mayBeRepeated });
+});
+
 const notSent: Attempt = { kind: 'noResponse', errorCode: 'ECONNREFUSED', mayHaveBeenSent: false };
 const cutOff: Attempt = { kind: 'noResponse', errorCode: 'ECONNRESET', mayHaveBeenSent: true };
 const empty = (...statuses: number[]): Attempt[] =>

@@ -13,6 +13,13 @@ import { paymentResponses } from '../support/payment-responses.mts';
 
 type Judge = (typeof judging)['judge'];
 
+/** The verdict, and whether the request may be repeated. */
+function verdictOf(judge: Judge, ...[request, response]: Parameters<Judge>): string {
+	const judgement = judge(request, response);
+	const isRepeated = judgement.verdict !== 'done' && judgement.mayBeRepeated;
+	return `${judgement.verdict}${isRepeated ? ', again' : ''}`;
+}
+
 test.each(judgedPayments)('a payment that is answered %i %s is %s', (status, text, verdict) => {
 	expect(judging.judge(pay, responseWith(text, status)).verdict).toBe(verdict);
 });
@@ -26,7 +33,7 @@ const requests: [ServiceRequest, status: number, text: string][] = [
 const responses = requests.map(([request, status, text]) => ({
 	request,
 	response: responseWith(text, status),
-	verdict: judging.judge(request, responseWith(text, status)).verdict,
+	verdict: verdictOf(judging.judge, request, responseWith(text, status)),
 }));
 
 const folder = resolve('dist/nodes/shared/service');
@@ -102,7 +109,7 @@ function changesVerdict(changed: string, code: string): boolean {
 	try {
 		const judge = judgeWith(changed, code);
 		return responses.some(
-			({ request, response, verdict }) => judge(request, response).verdict !== verdict,
+			({ request, response, verdict }) => verdictOf(judge, request, response) !== verdict,
 		);
 	} catch {
 		// Half of a pattern in a template is no pattern.

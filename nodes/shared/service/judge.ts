@@ -12,7 +12,11 @@ import {
 	type ServiceResponse,
 } from './attempt';
 import { hasRepeatedName, hasSuccess, valuesOf } from './responseBody';
-import { findingAgainstRefusal, findingAgainstSuccess } from './responseRules';
+import {
+	findingAgainstRefusal,
+	findingAgainstSuccess,
+	saysOnlyTooManyRequests,
+} from './responseRules';
 import { isIdempotent, isReadOnly, type RequestTraits } from './request';
 import { isTransactionHash } from './paymentWords';
 import {
@@ -63,7 +67,11 @@ export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	return {
 		verdict: wasNotDone ? 'notDone' : 'unknown',
 		code: isRefused ? 'refused' : 'unclear',
-		mayBeRepeated: temporaryStatuses.has(status) && (wasNotDone || isIdempotent(request)),
+		mayBeRepeated:
+			temporaryStatuses.has(status) &&
+			(wasNotDone || isIdempotent(request)) &&
+			// A repetition pays again if a refusal was no refusal.
+			(request.movesMoney !== true || saysOnlyTooManyRequests(attempt)),
 		...finding,
 	};
 }

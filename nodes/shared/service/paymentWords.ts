@@ -25,12 +25,15 @@ export const failureWords =
 export const unclearWords =
 	'timed?.?out|duplicate|already|in.?progress|in.?flight|in.process|pending|queued|waiting|processing|for approval|being (?:processed|sent|paid|made|executed)|scheduled|partial|unconfirmed|under.?review|on.?hold|not yet';
 
+/** The words for a payment. */
+const payment = '(?:payment|payout|transfer|transaction|tx|disbursement)s?';
+
 /** Further words that contradict a success. */
 export const contradictingWords = [
 	// A negated participle, such as in "was not paid".
 	"(?:\\bnot|n't|\\bno)[ _-](?:\\w{2,9}[ _-]){0,2}(?:\\w{2,20}ed|paid|sent|made|done|final)\\b",
 	"did(?: not|n't) go|nothing was|no transfer|not found|not answer|dropped|out of gas",
-	'(?:payment|transfer|transaction|disbursement) initiated|will be (?:sent|paid|processed|transferred)|proposed|draft|held by',
+	`${payment} initiated|will be (?:sent|paid|processed|transferred)|proposed|draft|held by`,
 	'needs approval|needs \\d|\\botp\\b',
 	'returned (?:to|by)|bounced|voided|charged ?back|replay',
 ];
@@ -44,7 +47,8 @@ const madeWords = `(?<!\\b(?:not|no|never|cannot|must|should|[a-z]{2,7}n't) (?:[
 	'broadcast(?:ed)?|cleared|completed|confirmed|credited|delivered|disbursed|done|executed|finali[sz]ed|is complete|issued|made',
 	'mined|moved|paid|posted|processed|refunded|released|reversed|sent|settled|success(?:ful(?:ly)?)?|succeeded|transferred|wired',
 	'accepted the|burned|charged|dispatched|gone out|landed|left the|minted|relayed|remitted|withdrawn|in transit|on (?:its|the) way',
-	'(?:payment|transfer) (?:complete|ok|is final)|went through|(?:payment|transfer|transaction|disbursement|was|were|been|is|has|have) (?:accepted|initiated|received|recorded|submitted)',
+	`${payment} (?:complete|ok|is final)|went through`,
+	`(?:${payment}|was|were|been|is|has|have) (?:(?!not\\b|never\\b|cannot\\b|\\w+n't)\\S{1,20} ){0,2}(?:accepted|initiated|received|recorded|submitted)`,
 ].join('|')})\\b`;
 
 /** Words for a failure that can also come after a payment was made, grouped by their meaning. */
@@ -71,8 +75,8 @@ const failuresAfterPayment = {
 	/** A blockchain has the payment, or does not show it yet. */
 	chain: [
 		'nonce|underpriced|known transaction|replace|replay|receipt|mempool|hash|confirmations|confirm the|\\byet\\b',
-		'(?:transaction|tx|payment|transfer) (?:id|number|reference)',
-		'(?:transaction|transfer|payment|disbursement|header|block) (?:(?:record|entry|row|status) )?(?:was |could )?not (?:be )?(?:found|mined|confirmed|verified)',
+		`${payment} (?:id|number|reference)`,
+		`(?:${payment}|header|block) (?:(?:record|entry|row|status) )?(?:was |could )?not (?:be )?(?:found|mined|confirmed|verified)`,
 	],
 	/** The money was moved, or is waiting. */
 	bank: [
@@ -91,14 +95,14 @@ const failuresAfterPayment = {
 	],
 	/** The words are about another payment, or an earlier one with the same reference. */
 	otherPayment: [
-		'idempoten|(?:payment|transfer|transaction|disbursement|reference) exists|identical|used before|dup |under ?way|ongoing',
-		'is running|concurrent|double|repeat|reused?\\b|twice|once per|another (?:payment|transaction)|locked by|forwarded',
-		'requested before|simultaneous|open payment|(?:same|previous|first) (?:payment|request|transaction|transfer)|to finish',
+		`idempoten|(?:${payment}|reference) exists|identical|used before|dup |under ?way|ongoing`,
+		`is running|concurrent|double|repeat|reused?\\b|twice|once per|another ${payment}|locked by|forwarded`,
+		`requested before|simultaneous|open ${payment}|(?:same|previous|first) (?:request|${payment})|to finish`,
 	],
 	/** A person has to approve the payment. */
 	approval: [
 		'review|\\bheld\\b|signatures? (?:is |are )?(?:required|missing)|more signature|signing|authori[sz]ation (?:required )?by',
-		'needs (?:sign|authori)|\\botp\\b|\\bpin\\b|approval|payment must be approved|second person',
+		`needs (?:sign|authori)|\\botp\\b|\\bpin\\b|approval|${payment} must be approved|second person`,
 	],
 	/** The service does not know how the payment ended. */
 	serviceUnsure: [
@@ -147,14 +151,21 @@ export const refusalWords = patternsOf({
 });
 
 /**
+ * Matches a text that says only that too many requests were sent. After any other refusal a payment is not repeated by
+ * itself.
+ */
+export const onlyTooManyRequests =
+	/^(?:(?:too many requests?|rate limit(?: exceeded|ed)?|slow down|please|wait|retry|try again|later|after|in|\d+|s(?:econds?)?)\b[ .,!]*)*$/i;
+
+/**
  * Matches a value that can be a transaction hash (service document §2): one word that has a digit from 1 to 9.
- * It must not be a number of up to six digits, as a status is, begin with `n/a`, or hold `://`. Neither may a
+ * It must not be a number of up to six digits, as a status or an error is, begin with `n/a`, or hold `://`. Neither may a
  * part of it begin with a word for an error, a test or a task, such as *mock* or *batch*. Such a word in the middle
  * of letters and digits does not count, because it can be there by chance. Words for a failure or a delay count in
  * any field (`wordsOfFailureOrUnclearStep`).
  */
 const transactionHash = RegExp(
-	`^(?=.*[1-9])(?!\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|mock|test|sandbox|job|proposal|dummy|fake|placeholder|batch|task|req|approval|http))[\\x21-\\x7a]+$`,
+	`^(?=.*[1-9])(?!-?\\d{1,6}$|n/a|.*://)(?!(?:|0x|.*[^a-z0-9])(?:err|undefined|null|unknown|mock|test|sandbox|job|proposal|dummy|fake|placeholder|batch|task|req|approval|http|queue|temp|tbd))[\\x21-\\x7a]+$`,
 	'i',
 );
 

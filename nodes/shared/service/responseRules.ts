@@ -7,6 +7,7 @@ import { fieldsIn, hasRepeatedName, hasSuccess, valuesSpelledLike } from './resp
 import {
 	contradictingWords,
 	failureWords,
+	onlyTooManyRequests,
 	unclearPaymentPatterns,
 	unclearWords,
 	refusalWords,
@@ -247,6 +248,14 @@ export function findingAgainstRefusal(
 	}
 	return undefined;
 }
+
+/** Whether a refusal says only that too many requests were sent. */
+export const saysOnlyTooManyRequests = ({ body, text }: ServiceResponse): boolean =>
+	[...fieldsIn(body ?? text).values()].every((values) =>
+		[...values].every(
+			(value) => value === 'false' || onlyTooManyRequests.test(normalizedWords(value)),
+		),
+	);
 
 const normalizedWords = (value: string): string => value.replace(/[\s_]+/g, ' ');
 
