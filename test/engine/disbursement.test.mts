@@ -148,7 +148,7 @@ describe('own fields', () => {
 		});
 		const response = `{"success":true,"__proto__":{"mode":"x"},"data":${body}}`;
 		failFor(['a'], reply(200, response, 'before-response'));
-		// Of one name, the field of the response counts, and not that of the item.
+		// Of one name, the field of the item counts, and not that of the response.
 		const { output } = await pay(itemsFor('a').map((item) => ({ ...item, bank: 'x' })));
 		const { json = {} } = output[0] ?? {};
 		expect(Object.getPrototypeOf(json)).toBe(Object.prototype);
@@ -160,7 +160,7 @@ describe('own fields', () => {
 			amountEtb: 10,
 			success: true,
 			txHash: '0x1',
-			bank: 'b',
+			bank: 'x',
 			paidAt: expect.stringMatching(/Z$/) as unknown,
 		});
 	});

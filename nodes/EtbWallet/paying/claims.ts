@@ -54,8 +54,7 @@ export function useClaim(
 ): ClaimCheck {
 	try {
 		const own = `${context.getWorkflow().id}/${context.getExecutionId()}`;
-		const text = read('execution', itemIndex);
-		const execution = readText('Claimed by Execution', text, remedyFor('execution'));
+		const { execution = own, error } = readExecution(read, itemIndex);
 		if (execution !== own) return { objection: claimedByOther(execution) };
 		const claim = readClaim(read('claim', itemIndex));
 		const used = usedClaims.get(claim) ?? { memory, getAllowedMs: new Map<string, () => number>() };
@@ -63,9 +62,23 @@ export function useClaim(
 		const [oldest] = usedClaims.keys();
 		if (usedClaims.size > maxUsedClaims && oldest !== undefined) usedClaims.delete(oldest);
 		if (used.memory !== memory) return { objection: claimUsedBefore };
+		if (error !== undefined) return { invalidField: error };
 		return { getAllowedMs: readNotAfter(read('notAfter', itemIndex), used) };
 	} catch (error) {
 		return { invalidField: asInvalidValue(error) };
+	}
+}
+
+/** Reads the execution that claimed. It does not throw, because the claim of an item without it is used up too. */
+function readExecution(
+	read: ParameterReader,
+	itemIndex: number,
+): { execution?: string; error?: InvalidValueError } {
+	try {
+		const text = read('execution', itemIndex);
+		return { execution: readText('Claimed by Execution', text, remedyFor('execution')) };
+	} catch (error) {
+		return { error: asInvalidValue(error) };
 	}
 }
 

@@ -292,7 +292,8 @@ function outputItem(
 	if (isFailed(entry) && hasErrorOutput(context)) return errorItem(ours, itemIndex);
 	const input = context.getInputData()[itemIndex]?.json ?? {};
 	return {
-		json: { ...ours, ...withoutOwnFields(input), ...withoutOwnFields(others) },
+		// A workflow relies on the fields of its own item, so a field of the response does not replace one.
+		json: { ...ours, ...withoutOwnFields(others), ...withoutOwnFields(input) },
 		pairedItem: { item: itemIndex },
 	};
 }
