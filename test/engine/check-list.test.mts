@@ -98,7 +98,7 @@ test.each<[INodeParameters, IDataObject, IDataObject[]]>([
 	],
 	[payment({ outcome: 'paid', amountEtb: 12_400 }), { status: 'paidBefore' }, people],
 	[payment({ outcome: 'unknown', workflow: 'A copy (wf2)' }), { status: 'problem' }, people],
-	[payment({ outcome: 'unknown', workflow: 'test (wf1)' }), { status: 'ready' }, people],
+	[payment({ outcome: 'unknown', workflow: 'test (wf1)' }), { status: 'problem' }, people],
 ])('with %p the first row is %p', async (fields, expected, items) => {
 	const { output } = await checkList(fields, items);
 	expect(output[0]?.json).toMatchObject(expected);

@@ -38,6 +38,8 @@ export interface CheckedRow
 	lastTime?: ReturnType<typeof registeredFields>;
 	/** The row of this very payment, with the status `paidBefore`. */
 	paid?: ReturnType<typeof registeredFields>;
+	/** The row of this very payment that the register has as unknown; the status is `problem`. */
+	unknown?: ReturnType<typeof registeredFields>;
 	/** The cells of the columns that are not read. A heading can be any text, so they have an object of their own. */
 	otherColumns: Record<string, unknown>;
 	/** The names of these columns. */
@@ -84,7 +86,10 @@ export function checkList(
 		const problem = problemOf(row, history, duplicatesOf(row));
 		const status = statusOf(row, history, problem);
 		const remarks = remarksOf(row, history);
-		const { lastTime } = history;
+		const {
+			lastTime,
+			unknown: [unknown],
+		} = history;
 		return {
 			itemIndex,
 			row: {
@@ -103,7 +108,9 @@ export function checkList(
 				...(person.employeeKey !== '' &&
 					(known.people ?? known.payments) && { known: knownAs(remarks) }),
 				...(lastTime && { lastTime: registeredFields(lastTime) }),
-				...(status === 'paidBefore' && history.paid && paidFieldsOf(person, history.paid)),
+				...(status !== 'ready' && listedFieldsOf(person)),
+				...(history.paid && { paid: registeredFields(history.paid) }),
+				...(unknown && { unknown: registeredFields(unknown) }),
 				otherColumns: otherCells,
 				notRead,
 			},
@@ -178,14 +185,14 @@ function duplicateFinder(rows: readonly ReadRow[], headingOf: HeadingOf) {
 	return (row: ReadRow): string[] => finders.map((find) => find(row));
 }
 
-/** All problems of a row as one text. Mistakes in its cells are no problem once the person was paid. */
-function problemOf(row: ReadRow, history: History, duplicates: string[]): string {
-	const unknown = history.unknownElsewhere.map(({ reference, workflow }) => {
+/** All problems of a row as one text. Mistakes in the row are no problem once the person was paid. */
+function problemOf(row: ReadRow, { paid, unknown }: History, duplicates: string[]): string {
+	if (paid) return '';
+	const toSettle = unknown.map(({ reference, workflow }) => {
 		const by = workflow && ` by the workflow ${workflow}`;
 		return `It is unknown whether this was paid as ${reference}${by}: settle that first.`;
 	});
-	const own = history.paid ? [] : row.problems;
-	return [...own, ...duplicates, ...unknown].filter(Boolean).join(' ');
+	return [...row.problems, ...duplicates, ...toSettle].filter(Boolean).join(' ');
 }
 
 function statusOf({ kind }: ReadRow, { paid }: History, problem: string): CheckedRow['status'] {
@@ -210,17 +217,13 @@ const paymentFieldsOf = (
 	...(listedAmountEtb !== undefined && { listedAmountEtb }),
 });
 
-/** The payment of a row that was paid before, beside the amount in the list. */
-const paidFieldsOf = (
-	{ amountEtb, listedAmountEtb = amountEtb }: Person,
-	paid: RegisteredPayment,
-) => ({
-	paid: registeredFields(paid),
-	...(listedAmountEtb !== undefined && { listedAmountEtb }),
-});
+/** The amount in the list of a row that is not paid: no other field gives it. */
+const listedFieldsOf = ({ amountEtb, listedAmountEtb = amountEtb }: Person) =>
+	listedAmountEtb !== undefined && { listedAmountEtb };
 
 /** A payment of the register in the output. */
 const registeredFields = ({ person, ...payment }: RegisteredPayment) => ({
+	reference: payment.reference,
 	period: payment.period,
 	name: person.name,
 	phone: person.phone,

@@ -13,10 +13,8 @@ export interface History {
 	knownPerson?: Person;
 	/** The row of this very payment, if the register has it as paid. */
 	paid?: RegisteredPayment;
-	/** The unknown rows of this payment that *Create* finds in the record of this workflow. */
-	unknownBefore: RegisteredPayment[];
-	/** The unknown rows of another workflow or reference. The record does not have them, so *Create* would pay. */
-	unknownElsewhere: RegisteredPayment[];
+	/** The rows of this very payment that the register has as unknown. */
+	unknown: RegisteredPayment[];
 	/** The unknown rows of other payments to the person, of any purpose and period. */
 	otherUnknown: RegisteredPayment[];
 	/** All other payments that the person got, for any purpose, sorted by period. */
@@ -28,8 +26,7 @@ export interface History {
 }
 
 const noHistory: History = {
-	unknownBefore: [],
-	unknownElsewhere: [],
+	unknown: [],
 	otherUnknown: [],
 	otherPayments: [],
 	otherPaymentsForPurpose: [],
@@ -45,33 +42,33 @@ function byPeriod(one: RegisteredPayment, other: RegisteredPayment): number {
 /** Makes the function that finds the history of a person by the key of the employee number. */
 export function historyFinder(
 	{ people = [], payments = [] }: KnownTables,
-	{ purpose, period, workflowId }: { purpose: string; period: Period; workflowId?: string },
+	{ purpose, period }: { purpose: string; period: Period },
 ): (employeeKey: string) => History {
 	const peopleByKey = new Map(people.map((person) => [person.employeeKey, person]));
 	const paidPayments = payments.filter(isPaid);
 	const paidTo = groupBy(paidPayments, ({ person }) => person.employeeKey);
-	const paidReferences = new Set(paidPayments.map(({ reference }) => reference));
+	const paidReferences = new Set(paidPayments.map(({ referenceKey }) => referenceKey));
 	// Two workflows at once can write one reference as paid and as unknown, or twice as unknown. Then paid
 	// counts, or the last row.
-	const unknown = payments.filter((each) => isUnknown(each) && !paidReferences.has(each.reference));
-	const unknownByReference = new Map(unknown.map((each) => [each.reference, each]));
+	const unknown = payments.filter(
+		(each) => isUnknown(each) && !paidReferences.has(each.referenceKey),
+	);
+	const unknownByReference = new Map(unknown.map((each) => [each.referenceKey, each]));
 	const unknownTo = groupBy([...unknownByReference.values()], ({ person }) => person.employeeKey);
 	// Each payment is found under its reference, and under the one that the list would give it.
 	const references = payments.flatMap((payment) =>
-		[...new Set([payment.reference, payment.ownReference])].map((name) => ({ name, payment })),
+		[...new Set([payment.referenceKey, payment.ownReferenceKey])].map((name) => ({
+			name,
+			payment,
+		})),
 	);
 	const byReference = groupBy(references, ({ name }) => name);
-	const isOfWorkflow = ({ workflow }: RegisteredPayment): boolean =>
-		workflow === '' || (Boolean(workflowId) && workflow.endsWith(`(${workflowId})`));
 
 	return (employeeKey) => {
 		if (employeeKey === '') return noHistory;
 		const reference = keyOf(payrollReference(purpose, period, employeeKey));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
 		const paid = rows.find(isPaid);
-		const unknownRows = rows.filter((each) => !paid && isUnknown(each));
-		const isHere = (each: RegisteredPayment): boolean =>
-			each.reference === reference && isOfWorkflow(each);
 		const otherPayments = (paidTo.get(employeeKey) ?? [])
 			.filter((each) => !rows.includes(each))
 			.sort(byPeriod);
@@ -82,8 +79,7 @@ export function historyFinder(
 		return {
 			knownPerson: peopleByKey.get(employeeKey),
 			paid,
-			unknownBefore: unknownRows.filter(isHere),
-			unknownElsewhere: unknownRows.filter((each) => !isHere(each)),
+			unknown: rows.filter((each) => !paid && isUnknown(each)),
 			otherUnknown: (unknownTo.get(employeeKey) ?? []).filter((each) => !rows.includes(each)),
 			otherPayments,
 			otherPaymentsForPurpose,

@@ -1,12 +1,12 @@
 /** The tables that are given besides a list: rows of people and of the register, which an expression gives. */
 import { normalizeText } from '../../shared/normalizeText';
 import { keyOf } from '../../shared/reference';
-import { InvalidValueError, show } from '../../shared/invalidValue';
+import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
 import { isObject, property } from '../../shared/unknownValues';
 import { outcomeByCode, type Outcome } from '../codes';
 import { employeeKeyOf } from './employeeNumber';
 import { partsOfReference, payrollReference } from './payrollReference';
-import { periodIn } from './period';
+import { addisAbabaTime, periodIn } from './period';
 import { personOf, readEmployee, type Person } from './rows';
 import { columnValue } from './spreadsheet';
 
@@ -16,12 +16,13 @@ export interface RegisteredPayment {
 	purpose: string;
 	/** The period, such as 2026-10, or its text if that is no period. */
 	period: string;
-	/** The reference. Like `ownReference` and `outcome`, it is normalized. */
 	reference: string;
-	/** The reference that the list would give it, because `reference` may have another form of the number. */
-	ownReference: string;
-	/** The outcome of *Create*, or a code of it. */
-	outcome: string;
+	/** The key of the reference. */
+	referenceKey: string;
+	/** The key of the reference that the list would give it: `reference` may have another form of the number. */
+	ownReferenceKey: string;
+	/** Any other outcome than *paid* and *unknown* is none of a payment. */
+	outcome: 'paid' | 'unknown' | 'notPaid';
 	/** The time, as the table writes it. */
 	paidAt: string;
 	txHash: string;
@@ -35,10 +36,9 @@ export interface KnownTables {
 	payments: readonly RegisteredPayment[] | undefined;
 }
 
-/** The amount in ETB, if the row has one. */
-const amountOf = (row: unknown) => ({
-	amountEtb: Number(columnValue(row, 'amountEtb')) || undefined,
-});
+/** The amount in ETB of the first of these columns that has one. */
+const amountIn = (row: unknown, ...columns: string[]): number | undefined =>
+	columns.map((column) => Number(columnValue(row, column))).find((amount) => amount > 0);
 
 /**
  * Reads the table of people. A row without an employee number is left out, such as that of an empty table.
@@ -46,10 +46,10 @@ const amountOf = (row: unknown) => ({
  * @throws {InvalidValueError} if it is no list, or has an employee number that a spreadsheet changed
  */
 export const readPeople = (given: unknown, now: Date): Person[] =>
-	readTable(given, 'Known People', 'People', 'employee').map((row) => {
+	readTable(given, 'Known People', 'People', ['employee']).map((row) => {
 		const cell = property(row, 'employee');
 		const { employeeKey } = readEmployee(cell, 'An employee of Known People', now);
-		return { ...personOf(row), employeeKey, ...amountOf(row) };
+		return { ...personOf(row), employeeKey, amountEtb: amountIn(row, 'amountEtb') };
 	});
 
 /**
@@ -59,25 +59,30 @@ export const readPeople = (given: unknown, now: Date): Person[] =>
  * @throws {InvalidValueError} if it is no list
  */
 export function readRegisteredPayments(given: unknown, listPurpose: string): RegisteredPayment[] {
-	return readTable(given, 'Known Payments', 'Payments', 'reference').map((row) => {
-		const reference = keyOf(columnValue(row, 'reference'));
-		const parts = partsOfReference(reference, listPurpose);
+	return readTable(given, 'Known Payments', 'Payments', ['reference', 'outcome']).map((row) => {
+		const reference = columnValue(row, 'reference');
+		const parts = partsOfReference(keyOf(reference), listPurpose);
 		const purpose = columnValue(row, 'purpose') || (parts ? listPurpose : '');
-		const written = columnValue(row, 'period');
+		const day = property(row, 'period');
+		const written =
+			day instanceof Date ? addisAbabaTime(day.getTime()) : columnValue(row, 'period');
 		const period = periodIn(normalizeText(written || (parts?.period ?? ''))) ?? written;
-		const employeeKey = employeeKeyOf(columnValue(row, 'employeeKey') || (parts?.number ?? ''));
+		const employeeKey = employeeKeyOf(
+			columnValue(row, 'employeeKey') || (parts?.number ?? columnValue(row, 'employee')),
+		);
 		return {
 			person: {
 				...personOf(row),
-				...amountOf(row),
+				amountEtb: amountIn(row, 'amountEtb', 'requestedAmountEtb'),
 				employee: columnValue(row, 'employee') || employeeKey,
 				employeeKey,
 			},
 			purpose,
 			period,
 			reference,
-			ownReference: keyOf(payrollReference(purpose, period, employeeKey)),
-			outcome: normalizeText(columnValue(row, 'outcome')),
+			referenceKey: keyOf(reference),
+			ownReferenceKey: keyOf(payrollReference(purpose, period, employeeKey)),
+			outcome: outcomeIn(columnValue(row, 'outcome')),
 			paidAt: columnValue(row, 'paidAt') || columnValue(row, 'createdAt'),
 			txHash: columnValue(row, 'txHash'),
 			workflow: columnValue(row, 'workflow'),
@@ -85,30 +90,45 @@ export function readRegisteredPayments(given: unknown, listPurpose: string): Reg
 	});
 }
 
-/** Makes the function that says whether a payment has one of these outcomes, or a code of one. */
-function withOutcome(...wanted: Outcome[]): (payment: RegisteredPayment) => boolean {
-	const codes = Object.entries(outcomeByCode).filter(([, outcome]) => wanted.includes(outcome));
-	const texts = [...wanted, ...codes.map(([code]) => code)];
-	const normalized = new Set(texts.map(normalizeText));
-	return ({ outcome }) => normalized.has(outcome);
+/** What each outcome of *Create*, and each code of it, means for a row of the register; by normalized text. */
+const meanings: ReadonlyMap<string, RegisteredPayment['outcome']> = new Map(
+	[
+		...Object.values(outcomeByCode).map((outcome) => [outcome, outcome] as const),
+		...Object.entries(outcomeByCode),
+	].map(([text, outcome]) => [normalizeText(text), meaningOf(outcome)]),
+);
+
+function meaningOf(outcome: Outcome): RegisteredPayment['outcome'] {
+	if (outcome === 'unknown') return outcome;
+	return outcome === 'paid' || outcome === 'alreadyPaid' ? 'paid' : 'notPaid';
 }
 
-export const isPaid = withOutcome('paid', 'alreadyPaid');
-export const isUnknown = withOutcome('unknown');
+/** A text that is no outcome means *unknown*, because somebody may have written that it was paid. */
+const outcomeIn = (text: string): RegisteredPayment['outcome'] =>
+	meanings.get(normalizeText(text)) ?? 'unknown';
+
+export const isPaid = ({ outcome }: RegisteredPayment): boolean => outcome === 'paid';
+export const isUnknown = ({ outcome }: RegisteredPayment): boolean => outcome === 'unknown';
 
 /**
- * The rows with a value in the column that is needed.
- * @throws {InvalidValueError} for a table without the column
+ * The rows with a value in the first of the columns that are needed.
+ * @throws {InvalidValueError} for rows that are none, or a table without one of these columns
  */
-function readTable(given: unknown, field: string, node: string, needed: string): unknown[] {
+function readTable(given: unknown, field: string, node: string, needed: string[]): unknown[] {
+	const [first = '', ...others] = needed;
 	const items: unknown[] = Array.isArray(given) ? given : [{ given }];
-	const rows = items.map((item) => property(item, 'json') ?? item);
-	const isEmpty = rows.every((row) => !isObject(row) || Object.keys(row).length === 0);
-	if (!isEmpty && rows.every((row) => property(row, needed) === undefined)) {
+	const rows = items.map((item) => property(item, 'json') ?? item).filter((row) => !isAbsent(row));
+	const named = rows.filter((row) => columnValue(row, first) !== '');
+	const lacks = (own: unknown[], column: string): boolean =>
+		own.length > 0 && own.every((row) => property(row, column) === undefined);
+	const filled = rows.filter((row) => Object.keys(Object(row)).length > 0);
+	const isNoTable = !rows.every(isObject) || lacks(filled, first);
+	if (isNoTable || others.some((column) => lacks(named, column))) {
+		const columns = isNoTable ? first : needed.join(' and ');
 		throw new InvalidValueError(
-			`${field} is ${show(given)}, which has no rows with ${needed}`,
-			`Give it the rows of a table with the column ${needed}, by an expression such as {{ $('${node}').all() }}, or leave it empty.`,
+			`${field} is ${show(given)}, which has no rows with ${columns}`,
+			`Give it the rows of a table with the column ${needed.join(' and the column ')}, by an expression such as {{ $('${node}').all() }}, or leave it empty.`,
 		);
 	}
-	return rows.filter((row) => columnValue(row, needed) !== '');
+	return named;
 }

@@ -27,8 +27,6 @@ export interface ListSettings {
 	setsUpPeople?: boolean;
 	/** Known Payments: the register, in the same forms; undefined if it is not compared. */
 	payments?: unknown;
-	/** The id of this workflow, by which the register names it. */
-	workflowId?: string;
 }
 
 /** The longest purpose, in letters: a whole reference has at most 200. */
@@ -86,7 +84,6 @@ export function readListSettings(context: IExecuteFunctions, read: ParameterRead
 		people: table('knownPeople'),
 		payments: table('knownPayments'),
 		setsUpPeople: read('setsUpPeople', 0) === true,
-		workflowId: context.getWorkflow().id,
 	};
 }
 

@@ -4,8 +4,9 @@
 const mobile = /^(?:(?:\+|00)?251)?0?([79]\d{8})$/;
 const mobileSigns = /[\s()./-]+/g;
 
-/** The groups in which people write its digits, such as `0911 234567`; not 070-2024-001. */
-const mobileGroups = /^(?:251 ?)?0?[79]\d(?:\d(?: ?\d{6}|(?: \d{2,4}){2,3})| \d{3} \d{4})$/;
+/** The groups in which people write its digits, such as `0911 234567` or `09 11 23 45 67`; not 070-2024-001. */
+const mobileGroups =
+	/^(?:(?:251 ?)?0?[79]\d(?:\d(?: ?\d{6}|(?: \d{2,4}){2,3})| \d{3} \d{4})|0[79](?: \d{8}|(?: \d\d){4}))$/;
 
 /**
  * The nine digits of an Ethiopian mobile number. In a telephone number the kind and place of a sign mean

@@ -30,7 +30,6 @@ export function remarkFinder(
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
 	return ({ person, remarks }: ReadRow, history: History): Remark[] => [
 		...remarks,
-		...history.unknownBefore.map(() => remark('unknownBefore')),
 		...history.otherUnknown.map((each) =>
 			remark('otherUnknown', `${each.purpose}, ${each.period}`),
 		),
@@ -153,7 +152,7 @@ function paidForPeriod(person: Person, history: History, { period }: ComparisonS
 	// A payment for the same purpose and period is this very payment, and not among the others.
 	const ofPeriod = history.otherPayments.filter((each) => each.period === period);
 	// Two lists at once can write one payment twice, so only the newest row of a reference counts.
-	const others = [...new Map(ofPeriod.map((each) => [each.reference, each])).values()];
+	const others = [...new Map(ofPeriod.map((each) => [each.referenceKey, each])).values()];
 	const sum = others.reduce((total, each) => total + (each.person.amountEtb ?? 0), 0);
 	const isLikeOne =
 		others.some((each) => isSameAmount(each.person.amountEtb, person.amountEtb)) ||

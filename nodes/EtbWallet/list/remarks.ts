@@ -24,7 +24,6 @@ export const remarkCodes = {
 	sameEmail: 'The same email address as another number',
 	paidLately: `Paid in the last ${latelyDays} days`,
 	paidForPeriod: 'Paid for this period before',
-	unknownBefore: 'It is unknown whether this was paid',
 	otherUnknown: 'It is unknown whether another payment was made',
 	userIdInListOnly: 'The wallet stands in this list alone',
 	total: 'This row is a total',
