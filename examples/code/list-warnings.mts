@@ -34,7 +34,9 @@ function onTop(rows: PaymentRow[], run: ListRun, whom: string): string {
 	const others = run.paidForPeriod.filter(
 		(row) => row.purpose !== run.purpose && persons.has(row.employeeKey),
 	);
-	const hint = isCorrection(run) ? ' A correction is only the difference.' : '';
+	if (run.purpose === '13th-month')
+		return `A 13th month of ${formatSum(rows)} ETB for ${whom}, on top of ${formatSum(others)} ETB for ${escapeHtml(run.period)}`;
+	const hint = isCorrection(run) ? ' A correction is only what is still missing.' : '';
 	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for another purpose.${hint}`;
 }
 
@@ -46,7 +48,9 @@ export function warningsAbout(run: ListRun): Warning[] {
 	const isMost = ({ length }: PaymentRow[]): boolean => length * 2 >= ready.length;
 	const ofThese = ({ length }: PaymentRow[]): string => `${length} of ${peopleText(ready)}`;
 	const whom = (rows: PaymentRow[]): string =>
-		isMost(rows) ? ofThese(rows) : namesWithNumbers(rows);
+		isMost(rows) && rows.length > 3 ? ofThese(rows) : namesWithNumbers(rows);
+	// It is as much as the salary, and comes on top of it.
+	const is13thMonth = run.purpose === '13th-month';
 	const [otherUnknown, paidForPeriod] = [withRemark('otherUnknown'), withRemark('paidForPeriod')];
 	const [paidLately, changedName] = [withRemark('paidLately'), withRemark('changedName')];
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
@@ -59,11 +63,11 @@ export function warningsAbout(run: ListRun): Warning[] {
 		},
 		{
 			rows: paidForPeriod,
-			isLarge: isMost(paidForPeriod) || isCorrection(run),
+			isLarge: !is13thMonth && (isMost(paidForPeriod) || isCorrection(run)),
 			text: onTop(paidForPeriod, run, whom(paidForPeriod)),
 		},
 		{
-			rows: paidLately,
+			rows: is13thMonth ? [] : paidLately,
 			isLarge: isMost(paidLately),
 			text: `Paid in the last 10 days, the same amount or for the same purpose: ${whom(paidLately)}. Are month and purpose right?`,
 		},

@@ -146,7 +146,7 @@ export function openPageItems(run: PayrollRun) {
 			'<h4>UNKNOWN: it may have been paid, also where a reason says that it failed. Ask the partner service, with wallet, amount and time. Until you know, leave <i>Not known yet</i>.</h4>',
 		toAnswer.length + elsewhere.length === 0 && '<p>Nothing is UNKNOWN.</p>',
 		elsewhere.length > 0 &&
-			`<h4>UNKNOWN, sent by another workflow: ${namesWithNumbers(elsewhere)}. Each row names the workflow. Record the answer there: if it is the other payroll, on ${formLink(otherPath, 'its page What is open')}, else in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again.</h4>`,
+			`<h4>UNKNOWN, sent by another workflow: ${namesWithNumbers(elsewhere)}. Each row names the workflow. Record the answer there: if it is the other payroll, on ${formLink(otherPath, 'its page What is open')}, else in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again, or upload its list again.</h4>`,
 	];
 	const openAgain =
 		!isFirst && toAnswer.length > 0 && `<p>To record more: ${formLink(path, 'What is open')}</p>`;

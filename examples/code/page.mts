@@ -34,7 +34,8 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	const isRepeated = !hasOutcome('paid')(row) && reason !== '' && reason === whyNot(before ?? {});
 	// One that the register does not have as unknown was sent just now.
 	const known = registered(register, row) ?? row;
-	const sentAt = hasOutcome('unknown')(known) ? (known.paidAt ?? known.updatedAt) : undefined;
+	const lastSentAt = hasOutcome('unknown')(known) ? (known.paidAt ?? known.updatedAt) : undefined;
+	const sentAt = row.paidAt ?? lastSentAt;
 	const isPaid = hasOutcome('paid')(row) || row.paid !== undefined;
 	const remarksOf = (): string[] => {
 		if (sureness(row) < 0) return remarksWithout(row, ['rounded']);
@@ -152,7 +153,10 @@ export function formLink(path: string, words: string): string {
 
 /** A link to the form of *Pay salaries from a file*, filled in. @param words HTML */
 export const uploadLink = ({ period, purpose }: RegisterRow, words: string): string =>
-	formLink(`etb-file?period=${period}&purpose=${encodeURIComponent(inWords(purpose))}`, words);
+	formLink(
+		`etb-file?period=${encodeURIComponent(period ?? '')}&purpose=${encodeURIComponent(inWords(purpose))}`,
+		words,
+	);
 
 /** The field of a form with one choice. */
 export const radio = (

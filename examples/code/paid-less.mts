@@ -14,7 +14,7 @@ import { formatSum } from './text.mts';
  * correction was, so it counts for the salary.
  */
 function missingEtb(row: PaymentRow, register: Register): number {
-	if (!row.paid) return 0;
+	if (typeof row.paid?.amountEtb !== 'number') return 0;
 	const corrections = row.purpose === 'salary' ? correctionsOf(row, register) : [];
 	return [row.paid, ...corrections].reduce(
 		(left, paid) => left - amountOf(paid),

@@ -58,10 +58,11 @@ export type PeopleRow = Columns<{
 export interface PaymentRow
 	extends RegisterRow,
 		Partial<Pick<CheckedRow, 'line' | 'status' | 'toUserId' | 'problem' | 'remarks' | 'notRead'>> {
-	/** The amount of the list before it was rounded, or beside one that was sent earlier the amount of the list. */
+	/** The amount of the list: of a row that is not ready, before it was rounded, or beside one that was sent earlier. */
 	listedAmountEtb?: number;
-	/** The row of this very payment, if it was paid before. */
+	/** The row of this very payment, if it was paid before, or is unknown. */
 	paid?: RegisterRow;
+	unknown?: RegisterRow;
 	/** The payment for the same purpose that was the last before this period. */
 	lastTime?: RegisterRow;
 	mode?: 'pay' | 'dryRun' | 'settle';
@@ -74,9 +75,19 @@ export interface PaymentRow
 	isFromRegister?: boolean;
 }
 
-/** The reference of a row, also of one that *Check List* gives none, because it cannot be paid. */
-export const referenceOf = ({ reference, employeeKey, purpose, period }: RegisterRow) =>
-	reference ?? (employeeKey && payrollReference(purpose ?? '', period ?? '', employeeKey));
+/** The reference of a row in the register, also of one that *Check List* gives none, because it cannot be paid. */
+export const referenceOf = ({
+	reference,
+	employeeKey,
+	purpose,
+	period,
+	paid,
+	unknown,
+}: PaymentRow) =>
+	paid?.reference ??
+	unknown?.reference ??
+	reference ??
+	(employeeKey && payrollReference(purpose ?? '', period ?? '', employeeKey));
 
 type Outcomes = Pick<RegisterRow, 'outcome'>;
 
@@ -90,8 +101,11 @@ const outcomesBySureness = ['notPaid', 'unknown', 'paid'];
 export const sureness = ({ outcome }: Outcomes): number =>
 	outcomesBySureness.indexOf(outcome ?? '');
 
-export const amountOf = ({ amountEtb, paid, requestedAmountEtb }: PaymentRow): number =>
-	Number(amountEtb ?? paid?.amountEtb ?? requestedAmountEtb ?? 0);
+/** The amount that was paid, or is to be paid. Of a row that cannot be paid it stands in the list alone. */
+export const amountOf = (row: PaymentRow): number =>
+	Number(
+		row.amountEtb ?? row.paid?.amountEtb ?? row.requestedAmountEtb ?? row.listedAmountEtb ?? 0,
+	);
 
 export const hasRemark =
 	(wanted: RemarkCode) =>
@@ -115,7 +129,7 @@ export const likeOthers = <Row extends PaymentRow>(rows: Row[]): Row[] =>
 
 /** Whether the purpose is `correction`, or that of a further one, such as `correction-2`. */
 export const isCorrection = ({ purpose }: Pick<RegisterRow, 'purpose'>): boolean =>
-	purpose?.startsWith('correction') === true;
+	purpose?.toLowerCase().startsWith('correction') === true;
 
 /**
  * In ETB. An amount of a list before rounding differs by up to half a cent from the amount that was paid, and a sum of
@@ -125,7 +139,7 @@ export const roundingEtb = 0.006;
 
 /** Whether the list has another amount than the one that was paid, or was sent earlier. */
 export const hasOtherAmount = ({ listedAmountEtb }: PaymentRow, other: PaymentRow): boolean =>
-	listedAmountEtb != null && Math.abs(listedAmountEtb - amountOf(other)) > roundingEtb;
+	typeof listedAmountEtb === 'number' && Math.abs(listedAmountEtb - amountOf(other)) > roundingEtb;
 
 export const isNoPerson = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);

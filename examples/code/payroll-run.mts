@@ -8,7 +8,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { readRegister, registered, registerOf, type Register } from './register.mts';
-import { itemsOf, type Submitted, type CheckedItem } from './workflow.mts';
+import { isOfOtherWorkflow, itemsOf, type Submitted, type CheckedItem } from './workflow.mts';
 
 export interface PayrollRun {
 	isSettling: boolean;
@@ -17,8 +17,8 @@ export interface PayrollRun {
 	register: Register;
 	/** The end of each row of the list, or of each reference that was settled. */
 	results: PaymentRow[];
-	/** The lines of the list that were sent. */
-	sent: ReadonlySet<PaymentRow['line']>;
+	/** The keys of the employee numbers of those who were sent. */
+	sent: ReadonlySet<PaymentRow['employeeKey']>;
 }
 
 /** Reads the run from the nodes of the workflow; undefined before a list was checked. */
@@ -27,7 +27,9 @@ export function readRun(): PayrollRun | undefined {
 	if (!isSettling && !$('Check List').isExecuted) return undefined;
 	const paying = itemsOf(() => $('Pay salaries'));
 	const register = readRegister();
-	const sent = new Set(paying.filter(({ mode }) => mode !== 'dryRun').map(({ line }) => line));
+	const sent = new Set(
+		paying.filter(({ mode }) => mode !== 'dryRun').map((row) => row.employeeKey),
+	);
 	const settled = paying.filter(({ reference }) => reference);
 	return {
 		isSettling,
@@ -41,19 +43,29 @@ export function readRun(): PayrollRun | undefined {
 function resultsOfList(register: Register, sent: PayrollRun['sent']): PaymentRow[] {
 	const rows = itemsOf(() => $('Check List')).filter((row) => !isNoPerson(row));
 	const payrolls = new Map(itemsOf(() => $('People')).map((one) => [one.employeeKey, one.payroll]));
-	const list = new Map(
-		rows.map((row) => [row.line, beforeSending(row, payrolls.get(row.employeeKey), register)]),
-	);
-	// The second run pays. The first one has the rows that the second one did not get.
+	// The second run pays. The first one has the rows that the second one did not get. Of a list that is made of two
+	// sheets, two rows can have one line, but no two that are ready have one employee number.
 	const paying = [...itemsOf(() => $('Pay salaries'), 0), ...itemsOf(() => $('Pay salaries'))];
-	for (const row of paying) {
-		const checked = list.get(row.line);
-		if (checked?.status === 'ready') list.set(row.line, { ...checked, ...row });
-	}
+	const results = new Map(paying.map((row) => [row.employeeKey, row]));
 	const before = registerOf(itemsOf(() => $('Payments')));
-	return [...list.values()].map((row) =>
-		withSentAmount(sent.has(row.line) ? row : asRegistered(row, before, register), register),
-	);
+	return rows.map((checked) => {
+		const listed = beforeSending(checked, payrolls.get(checked.employeeKey), register);
+		const result = checked.status === 'ready' ? results.get(checked.employeeKey) : undefined;
+		const row = result === undefined ? listed : withResult(listed, result);
+		return withSentAmount(
+			sent.has(row.employeeKey) ? row : asRegistered(row, before, register),
+			register,
+		);
+	});
+}
+
+/** A row with the fields of a result. Its other fields can be any of the service's response. */
+function withResult(listed: PaymentRow, result: PaymentRow): PaymentRow {
+	const { outcome, code, message, remedy, mode, requestedAmountEtb, txHash, paidAt } = result;
+	// Somebody can have changed the field Reference of the node that pays.
+	const { reference = listed.reference, amountEtb = listed.amountEtb } = result;
+	const sent = { reference, amountEtb, requestedAmountEtb, txHash, paidAt };
+	return { ...listed, ...sent, outcome, code, message, remedy, mode };
 }
 
 /**
@@ -66,11 +78,14 @@ function beforeSending(
 	payroll: PeopleRow['payroll'],
 	register: Register,
 ): PaymentRow {
-	// The node does not send what another workflow left unknown.
-	const reference = referenceOf(row);
-	const isUnknown = hasOutcome('unknown')(registered(register, { reference }) ?? {});
-	if (row.status === 'problem' && isUnknown)
-		return { ...row, reference, outcome: 'unknown', isFromRegister: true };
+	const now = registered(register, { reference: referenceOf(row) }) ?? {};
+	const unknown = row.unknown ?? (hasOutcome('unknown')(now) ? now : undefined);
+	if (row.status === 'problem' && unknown) {
+		// The problem names another workflow. Of this one the register has the reason.
+		const why = isOfOtherWorkflow(unknown) ? {} : { problem: '', reason: now.reason };
+		const { reference } = unknown;
+		return { ...row, ...why, reference, outcome: 'unknown', isFromRegister: true };
+	}
 	const hasList = itemsOf(() => $('Upload a list')).length > 0;
 	const isElsewhere = hasList && row.status === 'problem' && !row.toUserId && payroll !== 'file';
 	const problem = `The salary of this person is paid by the payroll ${payroll}`;
@@ -81,6 +96,9 @@ function beforeSending(
 	};
 }
 
+/** n8n gives the time as a date, or as its text. */
+const writtenAt = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 0).getTime();
+
 /**
  * A page can wait for a day. A row that was not sent after it is as the register has it by now: settled, or paid by
  * another list.
@@ -88,7 +106,7 @@ function beforeSending(
 function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
 	const now = registered(register, row);
 	if (now === undefined || (row.outcome !== 'ready' && row.outcome !== 'unknown')) return row;
-	const isChanged = now.updatedAt !== registered(before, row)?.updatedAt;
+	const isChanged = writtenAt(now) !== writtenAt(registered(before, row) ?? {});
 	if (isChanged && hasOutcome('paid')(now))
 		return { ...row, outcome: 'alreadyPaid', paid: now, remarks: [], isPaidMeanwhile: true };
 	const isOther = hasOutcome('unknown')(now)

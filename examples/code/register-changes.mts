@@ -54,16 +54,18 @@ function reasonOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterR
  * nothing.
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
-	if (keepsReason(row, old) || hasOutcome('paid')(old)) return true;
+	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
 	if (!run.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
-	const isChange = codesOfChange.includes(row.code ?? '');
+	// It was sent again after somebody had recorded it as not paid, and n8n died before it wrote the register.
+	const isUnknownAgain = hasOutcome('unknown')(row) && hasOutcome('notPaid')(old);
+	const isChange = isUnknownAgain || codesOfChange.includes(row.code ?? '');
 	return !isChange && !isContradicted(row, run) && !wasFreedBefore(row, run);
 }
 
 function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterRow['approvedBy'] {
 	if (run.isSettling || hasOutcome('alreadyPaid')(row)) return old.approvedBy;
-	return run.sent.has(row.line) ? run.submitted.user?.email : '';
+	return run.sent.has(row.employeeKey) ? run.submitted.user?.email : '';
 }
 
 /** The value for `settledBy`: undefined keeps the name of somebody else, and empty removes it. */

@@ -1,4 +1,6 @@
 /** The register: the table *ETB payments*. */
+import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
+import { keyOf } from '../../nodes/shared/reference.ts';
 import {
 	hasOutcome,
 	isCorrection,
@@ -15,13 +17,15 @@ export interface Register {
 	rows: RegisterRow[];
 }
 
-const keyOf = ({ reference, id }: RegisterRow): string => reference || String(id ?? '');
+/** The register can have a reference in several spellings. */
+const keyOfRow = ({ reference, id }: RegisterRow): string =>
+	reference ? keyOf(reference) : String(id ?? '');
 
 export function registerOf(read: RegisterRow[]): Register {
-	const rows = read.filter(keyOf).sort((one, other) => sureness(one) - sureness(other));
-	const byReference = new Map(rows.map((row) => [keyOf(row), row]));
-	const surest = rows.filter((row) => row.outcome === byReference.get(keyOf(row))?.outcome);
-	const byTransaction = new Map(surest.map((row) => [`${keyOf(row)} ${row.txHash}`, row]));
+	const rows = read.filter(keyOfRow).sort((one, other) => sureness(one) - sureness(other));
+	const byReference = new Map(rows.map((row) => [keyOfRow(row), row]));
+	const surest = rows.filter((row) => row.outcome === byReference.get(keyOfRow(row))?.outcome);
+	const byTransaction = new Map(surest.map((row) => [`${keyOfRow(row)} ${row.txHash}`, row]));
 	return { byReference, rows: [...byTransaction.values()] };
 }
 
@@ -34,7 +38,7 @@ export function readRegister(): Register {
 export const registered = (
 	{ byReference }: Register,
 	{ reference }: Pick<PaymentRow, 'reference'>,
-): RegisterRow | undefined => byReference.get(reference ?? '');
+): RegisterRow | undefined => byReference.get(keyOf(reference ?? ''));
 
 /** The corrections of a person for a period. One that is unknown may have been paid, so it counts too. */
 export const correctionsOf = (
@@ -43,7 +47,7 @@ export const correctionsOf = (
 ): RegisterRow[] =>
 	rows.filter(
 		(row) =>
-			row.employeeKey === employeeKey &&
+			employeeKeyOf(row.employeeKey ?? '') === employeeKey &&
 			row.period === period &&
 			isCorrection(row) &&
 			!hasOutcome('notPaid')(row),

@@ -195,6 +195,85 @@ describe('the register after a payroll', () => {
 		expect(pageAndRows('payroll.json', runs)).toEqual([]);
 	});
 
+	/** The rows that are written, and the people who are left, after a monthly run that pays who is ready. */
+	function ended(payments: Rows, more: object = {}, given: Rows = people.slice(0, 1)) {
+		const rows = checkList(given, {
+			...{ purpose, period, now: new Date('2026-10-26T08:00:00Z'), people, payments },
+		}).map(({ row }) => ({ ...row }));
+		const ready = rows.filter(({ status }) => status === 'ready');
+		const paid = ready.map((row) => ({ ...row, mode: 'pay', outcome: 'paid', ...more }));
+		const runs = { 'Check List': [rows], 'Pay salaries': [paid], Payments: [payments] };
+		const items = pageAndRows('payroll.json', runs);
+		const isWritten = ({ createdAt }: Rows[number]) => createdAt === true;
+		return [items.filter(isWritten), items.filter(({ isLeft }) => isLeft === true)];
+	}
+
+	test.each([
+		['under another reference', { reference: 'Lohn-77' }],
+		['in other letters', { reference: 'SALARY-2026-10-E1' }],
+		['with an amount that is not known', { amountEtb: null }],
+		['with its amount as text', { amountEtb: '1,000.00' }],
+	])('who was paid %s is not written again, and not left', (_how, more) => {
+		expect(ended([registered(1, 'paid', more)])).toEqual([[], []]);
+	});
+
+	test.each([
+		['under another reference', { reference: 'Lohn-77' }],
+		['in other letters', { reference: 'SALARY-2026-10-E1' }],
+		['by nobody knows which workflow', { workflow: null }],
+	])('who was left unknown %s stays unknown, and is not paid', (_how, more) => {
+		const unknown = registered(1, 'unknown', more);
+		const [written, left] = ended([unknown]);
+		expect(written).toEqual([]);
+		expect(left).toMatchObject([{ reference: unknown.reference, outcome: 'unknown' }]);
+	});
+
+	test('fields of the response replace none of the list', () => {
+		const response = { remarks: 'x', line: 7, paid: true, purpose: 'x', name: 'x', period: null };
+		const [written, left] = ended([], response);
+		expect(written).toMatchObject([{ purpose, period, name: 'Person 1', outcome: 'paid' }]);
+		expect(left).toEqual([]);
+	});
+
+	test('two rows of one line, from two sheets, are both written', () => {
+		const [written] = ended(
+			[],
+			{},
+			people.slice(0, 2).map((row) => ({ ...row, row_number: 2 })),
+		);
+		expect(written).toMatchObject([{ name: 'Person 1' }, { name: 'Person 2' }]);
+	});
+
+	test.each([{ employeeKey: 'E-1' }, { purpose: 'Correction' }])(
+		'a correction counts with %j',
+		(more) => {
+			const correction = { reference: 'c', purpose: 'correction', amountEtb: 600, ...more };
+			const payments = [
+				registered(1, 'paid', { amountEtb: 400 }),
+				registered(1, 'paid', correction),
+			];
+			expect(ended(payments)).toEqual([[], []]);
+		},
+	);
+
+	test.each(['inDoubt', 'inFlight'])('what is taken back and %s is unknown again', (code) => {
+		const freed = { workflow: 'S (own)', settledBy: 'first@example.com' };
+		const payments = [registered(1, 'notPaid', freed)];
+		const rows = pageAndRows(
+			'payroll-from-a-file.json',
+			{
+				'What is open': [[{}]],
+				Payments: [payments],
+				Ask: [[{ mistake: `Person 1 (${referenceOf(1)})`, user: user('second') }]],
+				'Pay salaries': [[{ outcome: 'unknown', code, mode: 'settle', reference: referenceOf(1) }]],
+			},
+			1,
+		);
+		const written = rows.filter(({ createdAt }) => createdAt === true);
+		expect(written).toMatchObject([{ id: 1, outcome: 'unknown' }]);
+		expect(JSON.stringify(rows)).not.toMatch(/Nothing is UNKNOWN|Not paid: 1/);
+	});
+
 	test('what somebody settles is written with who did it, if nobody did before', () => {
 		const codes = [
 			...['settledPaid', 'settledNotPaid', 'paidBefore', 'notSettled', 'notSettled'],
@@ -376,7 +455,7 @@ describe('the page of a list', () => {
 			'paid',
 			'bonus',
 			period,
-			/second payment .* 2 of 3 people: 3,000/,
+			/second payment .* Person 1 \(E-1\), Person 2 \(E-2\): 3,000/,
 		],
 		[
 			'most were paid lately',
@@ -384,13 +463,29 @@ describe('the page of a list', () => {
 			'paid',
 			purpose,
 			'2026-09',
-			new RegExp(`Paid in the last ${latelyDays} days, .*: 2 of 3`),
+			new RegExp(`Paid in the last ${latelyDays} days, .*: Person 1 .*, Person 2`),
 		],
 	])('puts a warning on top, and Decline first: %s', (_what, count, outcome, other, when, told) => {
 		const { page, choices } = pageOf(runs(others(count, outcome, other, when)));
 		expect(headline(page)).toMatch(told);
 		expect(choices[0]).toBe('Decline: pay nobody');
 		expect(choices[1]).toMatch(/^Approve: pay 6,000\.00 ETB to/);
+	});
+
+	test('of a 13th month says calmly that it is on top of the salary', () => {
+		const month13 = { purpose: '13th-month' };
+		const payments = [1, 2, 3].map((number) => registered(number, 'paid'));
+		const { rows, ready } = check(payments, month13);
+		expect(ready).toHaveLength(3);
+		const { page, choices, approve } = pageOf({
+			'Upload a list': [[{ ...upload, purpose: '13th month' }]],
+			'Check List': [rows],
+			'Pay salaries': [ready],
+			Payments: [payments],
+		});
+		expect(headline(page)).toBe('6,000.00 ETB for 3 people: 13th month, 2026-10');
+		expect(page).toMatch(/A 13th month of 6,000.00 ETB for .*, on top of 6,000.00 ETB for 2026-10/);
+		expect(choices[0]).toBe(approve);
 	});
 
 	test.each([
@@ -410,11 +505,11 @@ describe('the page of a list', () => {
 	test('has a large warning about two numbers with one name and telephone, and Decline first', () => {
 		const { rows, ready } = check([]);
 		const remarks = ['sameName', 'samePhone'].map((code) => ({ code, text: `${code}: E1` }));
-		const doubted = ready.map((row, index) => (index < 2 ? { ...row, remarks } : row));
+		const doubted = rows.map((row, index) => (index < 2 ? { ...row, remarks } : row));
 		const { page, choices } = pageOf({
 			'Upload a list': [[upload]],
-			'Check List': [rows],
-			'Pay salaries': [doubted],
+			'Check List': [doubted],
+			'Pay salaries': [ready],
 			Payments: [[]],
 		});
 		expect(headline(page)).toMatch(
@@ -465,16 +560,9 @@ describe('the page of a list', () => {
 		const open = [1, 2, 3].map((number) =>
 			registered(number, number > 2 ? 'unknown' : 'paid', { workflow: 'S (own)' }),
 		);
-		const { rows } = check(open);
-		const unknown = rows.filter(({ status }) => status === 'ready');
-		expect(unknown).toHaveLength(1);
-		const shown = pageOf({
-			'Upload a list': [[upload]],
-			'Check List': [rows],
-			Payments: [open],
-			'Pay salaries': [unknown.map((row) => ({ ...row, mode: 'dryRun', outcome: 'unknown' }))],
-		});
-		expect(shown.page).not.toContain('is due.');
+		const { page } = pageOf(runs(open));
+		expect(page).toMatch(/UNKNOWN: 1 person/);
+		expect(page).not.toContain('is due.');
 		const sent = ['paid', 'unknown'].map((outcome) => {
 			const { ready } = check([]);
 			return pageOf(
@@ -486,7 +574,7 @@ describe('the page of a list', () => {
 				1,
 			).page;
 		});
-		for (const page of sent) expect(page).not.toContain('is due.');
+		for (const each of sent) expect(each).not.toContain('is due.');
 	});
 
 	test('says in red who was paid less than the list has, and somebody is left', () => {
