@@ -587,6 +587,24 @@ describe('On Error', () => {
 	});
 });
 
+describe('an amount above the maximum', () => {
+	const onError = 'continueRegularOutput';
+	test.each([
+		['1000', 'paid'],
+		['1', 'aboveMaximum'],
+	])(
+		'of a payment that was sent before is told as it ended, with %s for the run',
+		async (maxTotalEtb, last) => {
+			await pay(itemsFor('a'));
+			await leaveUnknown(itemsFor('b'), ['b']);
+			const options = { maxAmountEtb: '9', maxTotalEtb };
+			const small = { ...itemsFor('d')[0], amountEtb: 5 };
+			const result = await pay([...itemsFor('a', 'b', 'c'), small], { options }, { onError });
+			expect(codesOf(result)).toEqual(['paidBefore', 'inDoubt', 'aboveMaximum', last]);
+		},
+	);
+});
+
 describe('Retry On Fail', () => {
 	test('goes on where it stopped: nobody is paid twice, and each has its transaction', async () => {
 		failFor(['u30'], rejection, 2);

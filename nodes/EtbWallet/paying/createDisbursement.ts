@@ -39,8 +39,8 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const entries = readEntries(context, fillIn, objectionFinder(options));
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {
-		const pending = context.continueOnFail() ? entries.filter(isPending) : [];
-		const recorded = await askRecordedResults(record, pending, options).catch((error: unknown) => {
+		const unsent = context.continueOnFail() ? entries.filter(isPayment).filter(isUnsent) : [];
+		const recorded = await askRecordedResults(record, unsent, options).catch((error: unknown) => {
 			addHint(
 				context,
 				`The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`,
@@ -51,13 +51,14 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	};
 	if (settings.halt !== undefined) return await haltRun(settings.halt);
 	assertUsable(context, options, entries);
-	const pending = entries.filter(isPending);
-	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const run = createRun(
 		context,
 		settings,
 		(entry) => `It may have been paid. ${settleSteps(entry)}`,
 	);
+	await tellRecorded(run, record, entries.filter(isPayment).filter(isTooLarge));
+	const pending = entries.filter(isPending);
+	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
 	const halt =
 		haltIfAboveMaximum(acceptable, options.maxTotalEtb) ??
@@ -78,6 +79,10 @@ const objectionFinder =
 			objectIfAboveMaximum(entry, maxAmountEtb) ??
 			objectIfSameReference(entry, uses.get(entry.key ?? ''));
 	};
+
+const isTooLarge = ({ result }: Entry): boolean => result?.code === 'aboveMaximum';
+
+const isUnsent = (entry: Entry): boolean => entry.result === undefined || isTooLarge(entry);
 
 const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
@@ -158,18 +163,28 @@ async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): P
 	}
 }
 
+/** Gives payments that are not sent this time the results that the record has of them. */
+async function tellRecorded(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
+	// If the database fails, the objections stay.
+	const recorded = await askRecordedResults(record, payments, run.options).catch(() => undefined);
+	for (const payment of payments) {
+		const result = recorded?.get(payment);
+		if (result !== undefined) run.setResult(payment, result);
+	}
+}
+
 /**
- * The results of the payments of a halted run that were sent earlier, as the record has them. Without them a register
- * would get `notPaid` for people who were paid.
+ * The results of those payments that were sent earlier, as the record has them. Without them a register would get
+ * `notPaid` for people who were paid.
  * @throws {Error} when n8n's database fails
  */
 async function askRecordedResults(
 	record: PaymentRecord,
-	pending: Payment[],
+	payments: Payment[],
 	options: RunOptions,
 ): Promise<ReadonlyMap<Entry, Result>> {
-	if (pending.length === 0) return new Map();
-	const states = [...(await askAllStates(record, pending, options))];
+	if (payments.length === 0) return new Map();
+	const states = [...(await askAllStates(record, payments, options))];
 	const used = states.filter(([, state]) => state !== 'unused');
 	return new Map(used.map(([payment, state]) => [payment, resultOfState(payment, state)]));
 }
