@@ -154,6 +154,7 @@ export async function payrollThroughTheGate(): Promise<WorkflowFile> {
 	const about = only(nodes, 'note about it', isNote('About this workflow'));
 	const copies = only(nodes, 'note about copies', isNote('A copy '));
 	const people = only(nodes, 'node that reads the people', ({ name }) => name === 'People');
+	const checks = only(nodes, 'node that checks the list', ({ name }) => name === 'Check List');
 	const ends = only(nodes, 'end in red', ({ type }) => type === 'n8n-nodes-base.stopAndError');
 	const changed = new Map<Node, Node[]>([
 		...settles.map((node): [Node, Node[]] => [node, []]),
@@ -183,6 +184,23 @@ export async function payrollThroughTheGate(): Promise<WorkflowFile> {
 					parameters: {
 						...people.parameters,
 						filters: { conditions: [{ keyName: 'payroll', keyValue: 'other' }] },
+					},
+				},
+			],
+		],
+		[
+			checks,
+			[
+				{
+					...checks,
+					parameters: {
+						...checks.parameters,
+						// The gate knows what was settled at the desk, and the register does not.
+						knownPayments: replaced(
+							checks.parameters['knownPayments'],
+							/^=\{\{ \$\('Payments'\)\.all\(\) \}\}$/,
+							`={{ $('Payments').all().filter(({ json }) => json.outcome !== 'unknown' || !String(json.workflow).endsWith('(' + $workflow.id + ')')) }}`,
+						),
 					},
 				},
 			],

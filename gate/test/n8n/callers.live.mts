@@ -11,7 +11,7 @@ import { itemsOf } from '../../../test/support/payroll.mts';
 import { PAYMENTS, PEOPLE, addRows, makeTable, rowsOf } from '../../../test/support/people.mts';
 import { openBrowser } from '../../../test/support/editor/browser.mts';
 import { startGateLab, writeFields } from '../support/gate-lab.mts';
-import { setRules, value } from '../support/server.mts';
+import { setRules, settle, value } from '../support/server.mts';
 
 const gateLab = await startGateLab();
 after(async () => await gateLab.stop());
@@ -31,7 +31,7 @@ void describe('payroll-through-the-gate.json', () => {
 			{ employee: 'E-3042', name: 'Sara Mengistu', amountEtb: 10_250.5 },
 			{ employee: 'E-3043', name: 'Bekele Worku', amountEtb: 9900 },
 		].map((person) => ({
-			...{ ...person, person: person.employee.replace('-', ''), payroll: 'other' },
+			...{ ...person, employeeKey: person.employee.replace('-', ''), payroll: 'other' },
 			userId: sandbox.books.addUser({ externalId: person.employee }).id,
 		}));
 		await makeTable(api, PAYMENTS);
@@ -72,6 +72,28 @@ void describe('payroll-through-the-gate.json', () => {
 			paid(already),
 			people.map(({ userId, amountEtb }) => `${userId} ${amountEtb}`),
 		);
+	});
+
+	test('who is unknown is settled at the desk, and the next run tells the register', async (t) => {
+		const { id: userId } = sandbox.books.addUser({ externalId: 'E-3044' });
+		const person = { employee: 'E-3044', employeeKey: 'E3044', name: 'Hanna Tesfaye' };
+		await addRows(api, PEOPLE, [{ ...person, amountEtb: 70, payroll: 'other', userId }]);
+		const id = await gateLab.add(await readGateExample('payroll-through-the-gate.json'));
+		const ends = async () => {
+			const { error } = await gateLab.run(id, 'Every 25th');
+			const rows = await rowsOf(api, PAYMENTS);
+			return { error, row: rows.find(({ name }) => name === person.name) };
+		};
+		sandbox.faults.plan('POST /disburse', ({ bodyText }) =>
+			bodyText.includes(userId) ? 'error500AfterPaying' : undefined,
+		);
+		t.after(() => sandbox.faults.clear());
+		const unknown = await ends();
+		assert.equal(unknown.row?.['outcome'], 'unknown');
+		await settle(superuser, 'main', String(unknown.row['reference']), true);
+		const settled = await ends();
+		assert.deepEqual([settled.error, settled.row?.['outcome']], [undefined, 'paid']);
+		assert.deepEqual(timesPaid(sandbox, [{ toUserId: userId }]), [1]);
 	});
 });
 
