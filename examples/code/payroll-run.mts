@@ -106,14 +106,16 @@ const writtenAt = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 
 function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
 	const now = registered(register, row);
 	if (now === undefined || (row.outcome !== 'ready' && row.outcome !== 'unknown')) return row;
+	// Its own reason is that of an unknown payment.
+	const known: PaymentRow = { ...row, problem: '', reason: '', message: '', remedy: '' };
 	const isChanged = writtenAt(now) !== writtenAt(registered(before, row) ?? {});
 	if (isChanged && hasOutcome('paid')(now))
-		return { ...row, outcome: 'alreadyPaid', paid: now, remarks: [], isPaidMeanwhile: true };
+		return { ...known, outcome: 'alreadyPaid', paid: now, remarks: [], isPaidMeanwhile: true };
 	const isOther = hasOutcome('unknown')(now)
 		? row.outcome === 'ready'
 		: isChanged && row.outcome === 'unknown';
 	if (!isOther) return row;
-	return { ...row, outcome: now.outcome, message: now.reason ?? undefined, isFromRegister: true };
+	return { ...known, outcome: now.outcome, reason: now.reason, isFromRegister: true };
 }
 
 /** A payment that is unknown since an earlier list keeps the amount of that list. */

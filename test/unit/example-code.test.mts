@@ -556,6 +556,24 @@ describe('the page of a list', () => {
 		);
 	});
 
+	test.each(['S (own)', 'Other (other)'])(
+		'forgets why somebody was unknown who was settled while it was open, by %s',
+		(workflow) => {
+			const why = { workflow, reason: 'The service answered 500' };
+			const open = [registered(1, 'unknown', why)];
+			const given = runs(open);
+			const before = pageOf(given).page;
+			expect(before).toMatch(
+				workflow === 'S (own)' ? /The service answered 500/ : /by the workflow Other/,
+			);
+			for (const outcome of ['paid', 'notPaid']) {
+				const changed = { outcome, workflow, reason: '', updatedAt: '2026-10-26T07:00:00Z' };
+				const { page } = pageOf({ ...given, 'Payments now': [[registered(1, outcome, changed)]] });
+				expect(page).not.toMatch(/answered 500|unknown whether|UNKNOWN: /);
+			}
+		},
+	);
+
 	test('of an earlier period, of whom somebody is unknown, leads to no other period', () => {
 		const open = [1, 2, 3].map((number) =>
 			registered(number, number > 2 ? 'unknown' : 'paid', { workflow: 'S (own)' }),
