@@ -121,7 +121,7 @@ function readTable(given: unknown, field: string, node: string, needed: string[]
 	const named = rows.filter((row) => columnValue(row, first) !== '');
 	const lacks = (own: unknown[], column: string): boolean =>
 		own.length > 0 && own.every((row) => property(row, column) === undefined);
-	const filled = rows.filter((row) => Object.keys(Object(row)).length > 0);
+	const filled = rows.filter((row) => Object.keys(Object(row) as object).length > 0);
 	const isNoTable = !rows.every(isObject) || lacks(filled, first);
 	if (isNoTable || others.some((column) => lacks(named, column))) {
 		const columns = isNoTable ? first : needed.join(' and ');
