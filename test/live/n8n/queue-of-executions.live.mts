@@ -24,6 +24,9 @@ const senders = 20;
 const givesUpAfterMs = 10_000;
 const triesAgainAfterMs = 1_000;
 
+/** The events to which the sender has the response 200. */
+const accepted = new Set<string>();
+
 const lab = await startLab({ env: { N8N_CONCURRENCY_PRODUCTION_LIMIT: String(limit) } });
 const counter = await startCounter();
 after(async () => {
@@ -37,7 +40,7 @@ for (const acknowledge of ['onReceived', 'lastNode']) {
 			const names = idsOf(acknowledge, events);
 			const sending = sendAll(url, names);
 			await eventually('some to run', () => timesOf(names).length >= ranBeforeKill || undefined);
-			const inFlight = new Set(await killWhileFull());
+			const inFlight = new Set(await killWhileFull(names));
 			await lab.restartN8n();
 			await listensAgain(url);
 			await sending;
@@ -83,10 +86,19 @@ const published = async (
 	use: (published: { id: string; url: string }) => Promise<void>,
 ): Promise<void> => await whilePublished(lab, eventWorkflow({ acknowledge }, counter.node), use);
 
-/** Kills n8n when it runs as many executions as it may. @returns the events of these */
-async function killWhileFull(): Promise<string[]> {
+/**
+ * Kills n8n when it runs as many executions as it may, and the sender has the response to each event that ran: with
+ * `lastNode` an event whose response the crash cut off is sent again, although it ran.
+ *
+ * @returns the events of the executions that ran
+ */
+async function killWhileFull(names: string[]): Promise<string[]> {
 	const release = counter.hold();
 	await eventually('as many to run as may', () => counter.waiting.size === limit || undefined);
+	await eventually(
+		'the responses to those that ran',
+		() => names.every((name) => accepted.has(name) || !counter.times.has(name)) || undefined,
+	);
 	const running = [...counter.waiting];
 	lab.n8n.kill();
 	release();
@@ -104,6 +116,7 @@ async function sendAll(url: string, names: string[]): Promise<void> {
 			const body = transfer(name);
 			while (!(await isReady(url)) || (await send(url, body)) !== 200)
 				await sleep(triesAgainAfterMs);
+			accepted.add(name);
 		}
 	};
 	await Promise.all(Array.from({ length: senders }, sender));
