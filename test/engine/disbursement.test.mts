@@ -405,17 +405,19 @@ describe('before anybody is paid', () => {
 		expect(codesOf(await pay(people(2), fields, { onError }))).toEqual(all(2, 'notCovered'));
 	});
 
-	test('because of a limit, while the database fails: it is said that somebody may be paid', async () => {
-		await pay(people(1));
-		const broken = jest
-			.spyOn(deduplicator, 'checkProcessedAndRecord')
-			.mockRejectedValue(new Error('database is locked'));
-		const fields = { options: { maxTotalEtb: '1' } };
-		const result = await pay(people(2), fields, { onError });
-		broken.mockRestore();
-		expect(codesOf(result)).toEqual(all(2, 'aboveMaximum'));
-		expect(result.hints.join()).toMatch(/may have been paid: .*database is locked/);
-	});
+	test.each(['maxTotalEtb', 'maxAmountEtb'])(
+		'because of %s, while the database fails: it is said that somebody may be paid',
+		async (limit) => {
+			await pay(people(1));
+			const broken = jest
+				.spyOn(deduplicator, 'checkProcessedAndRecord')
+				.mockRejectedValue(new Error('database is locked'));
+			const result = await pay(people(2), { options: { [limit]: '1' } }, { onError });
+			broken.mockRestore();
+			expect(codesOf(result)).toEqual(all(2, 'aboveMaximum'));
+			expect(result.hints.join()).toMatch(/may have been paid: .*database is locked/);
+		},
+	);
 
 	test.each(refusals)('because $why: each is told as the record knows it', async (refusal) => {
 		const { code, fields } = refusal;
@@ -587,22 +589,46 @@ describe('On Error', () => {
 	});
 });
 
-describe('an amount above the maximum', () => {
-	const onError = 'continueRegularOutput';
+describe('a payment that was sent before, and has a field that keeps it from being sent', () => {
+	const small = (): IDataObject => ({ ...itemsFor('d')[0], amountEtb: 5 });
+	const run = { onError: 'continueRegularOutput' } as const;
+	/** Payments that were paid, that are unknown, and that were never sent, with another field. */
+	async function sentBefore(more: IDataObject): Promise<IDataObject[]> {
+		await pay(itemsFor('a'));
+		await leaveUnknown(itemsFor('b'), ['b']);
+		return itemsFor('a', 'b', 'c').map((item) => ({ ...item, ...more }));
+	}
+
 	test.each([
 		['1000', 'paid'],
+		['5', 'paid'],
 		['1', 'aboveMaximum'],
 	])(
-		'of a payment that was sent before is told as it ended, with %s for the run',
+		'is told as it ended if it is above the maximum, with %s for the run',
 		async (maxTotalEtb, last) => {
-			await pay(itemsFor('a'));
-			await leaveUnknown(itemsFor('b'), ['b']);
 			const options = { maxAmountEtb: '9', maxTotalEtb };
-			const small = { ...itemsFor('d')[0], amountEtb: 5 };
-			const result = await pay([...itemsFor('a', 'b', 'c'), small], { options }, { onError });
+			const result = await pay([...(await sentBefore({})), small()], { options }, run);
 			expect(codesOf(result)).toEqual(['paidBefore', 'inDoubt', 'aboveMaximum', last]);
 		},
 	);
+
+	test('is told as unknown if its amount cannot be read, and as invalid if it may be another payment', async () => {
+		const result = await pay([...(await sentBefore({ amountEtb: '?' })), small()], {}, run);
+		expect(codesOf(result)).toEqual(['invalid', 'inDoubt', 'invalid', 'paid']);
+	});
+
+	test('is told as it ended if another item has its reference too', async () => {
+		const given = await sentBefore({});
+		const result = await pay([...given, ...given], {}, run);
+		const first = ['paidBefore', 'inDoubt'];
+		expect(codesOf(result)).toEqual([...first, 'paid', ...first, 'sameReference']);
+	});
+
+	test('does not keep the others from being paid, if the node stops on errors', async () => {
+		const [paid = {}] = await sentBefore({});
+		const { output } = await pay([paid, small()], { options: { maxAmountEtb: '9' } });
+		expect(codes(output)).toEqual(['paidBefore', 'paid']);
+	});
 });
 
 describe('Retry On Fail', () => {

@@ -5,6 +5,7 @@ import { addHint, isStopped } from '../../shared/n8n';
 import { messageOf } from '../../shared/unknownValues';
 import { callService } from '../../shared/service/call';
 import { balanceRequest } from '../../shared/service/request';
+import { isBlockedByField } from '../codes';
 import type { Operation } from '../operation';
 import { readOptions, type RunOptions } from './options';
 import {
@@ -12,6 +13,7 @@ import {
 	fillInPayment,
 	firstUses,
 	isFailed,
+	isKeyed,
 	isPayment,
 	objectIfSameReference,
 } from './entry';
@@ -39,27 +41,24 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const entries = readEntries(context, fillIn, objectionFinder(options));
 	const record = new PaymentRecord(context, options.timeoutMs);
 	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {
-		const unsent = context.continueOnFail() ? entries.filter(isPayment).filter(isUnsent) : [];
-		const recorded = await askRecordedResults(record, unsent, options).catch((error: unknown) => {
-			addHint(
-				context,
-				`The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`,
-			);
-			return undefined;
-		});
+		const recorded = context.continueOnFail()
+			? await askRecordedResults(context, record, entries, options)
+			: undefined;
 		return reportHalt(context, options, halt, entries, recorded);
 	};
 	if (settings.halt !== undefined) return await haltRun(settings.halt);
+	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
+	const blocked = entries.filter(({ result }) => result !== undefined);
+	for (const [entry, result] of await askRecordedResults(context, record, blocked, options))
+		entry.result = result;
 	assertUsable(context, options, entries);
 	const run = createRun(
 		context,
 		settings,
 		(entry) => `It may have been paid. ${settleSteps(entry)}`,
 	);
-	await tellRecorded(run, record, entries.filter(isPayment).filter(isTooLarge));
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
-	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
 	const halt =
 		haltIfAboveMaximum(acceptable, options.maxTotalEtb) ??
 		(await haltIfUncovered(run, record, pending));
@@ -80,9 +79,9 @@ const objectionFinder =
 			objectIfSameReference(entry, uses.get(entry.key ?? ''));
 	};
 
-const isTooLarge = ({ result }: Entry): boolean => result?.code === 'aboveMaximum';
-
-const isUnsent = (entry: Entry): boolean => entry.result === undefined || isTooLarge(entry);
+/** Whether an entry has no result yet, or one of a field. Then its reference may have been sent by an earlier run. */
+const mayHaveBeenSentBefore = ({ result }: Entry): boolean =>
+	result === undefined || isBlockedByField(result.code);
 
 const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
@@ -163,30 +162,33 @@ async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): P
 	}
 }
 
-/** Gives payments that are not sent this time the results that the record has of them. */
-async function tellRecorded(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
-	// If the database fails, the objections stay.
-	const recorded = await askRecordedResults(record, payments, run.options).catch(() => undefined);
-	for (const payment of payments) {
-		const result = recorded?.get(payment);
-		if (result !== undefined) run.setResult(payment, result);
-	}
-}
-
 /**
- * The results of those payments that were sent earlier, as the record has them. Without them a register would get
- * `notPaid` for people who were paid.
- * @throws {Error} when n8n's database fails
+ * The results of those entries that were sent earlier, as the record has them. Without them a register would get
+ * `notPaid` for people who were paid. If the database fails, a hint says so, and there are none.
  */
 async function askRecordedResults(
+	context: IExecuteFunctions,
 	record: PaymentRecord,
-	payments: Payment[],
+	entries: Entry[],
 	options: RunOptions,
 ): Promise<ReadonlyMap<Entry, Result>> {
-	if (payments.length === 0) return new Map();
-	const states = [...(await askAllStates(record, payments, options))];
-	const used = states.filter(([, state]) => state !== 'unused');
-	return new Map(used.map(([payment, state]) => [payment, resultOfState(payment, state)]));
+	const asked = entries.filter(isKeyed).filter(mayHaveBeenSentBefore);
+	if (asked.length === 0) return new Map();
+	try {
+		const states = [...(await askAllStates(record, asked, options))];
+		// A payment to somebody else tells less than the objection to this entry: both are not paid.
+		const isTold = ([{ result }, state]: (typeof states)[number]): boolean =>
+			state !== 'unused' && (state !== 'otherPayment' || result === undefined);
+		return new Map(
+			states.filter(isTold).map(([entry, state]) => [entry, resultOfState(entry, state)]),
+		);
+	} catch (error) {
+		addHint(
+			context,
+			`The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`,
+		);
+		return new Map();
+	}
 }
 
 /** Warns if the record is empty, because then it knows no earlier payments. */

@@ -32,7 +32,7 @@ export interface Entry {
 	toUserId?: string;
 	/** In ETB. */
 	amount?: Decimal;
-	/** Only `setResult` of a run writes it. */
+	/** Written before a run by `readEntries` and from the record, and then once by `setResult` of the run. */
 	result?: Result;
 }
 
@@ -40,6 +40,11 @@ export interface Entry {
 export interface Payable extends Entry {
 	toUserId: string;
 	amount: Decimal;
+}
+
+/** An entry whose reference is known. */
+export interface KeyedEntry extends Entry {
+	key: string;
 }
 
 /** An entry whose user ID, amount and reference are known. */
@@ -53,8 +58,9 @@ export type EndedEntry = Entry & { result: Result };
 export const isPayable = (entry: Entry): entry is Payable =>
 	entry.toUserId !== undefined && entry.amount !== undefined;
 
-export const isPayment = (entry: Entry): entry is Payment =>
-	isPayable(entry) && entry.key !== undefined;
+export const isKeyed = (entry: Entry): entry is KeyedEntry => entry.key !== undefined;
+
+export const isPayment = (entry: Entry): entry is Payment => isPayable(entry) && isKeyed(entry);
 
 export const outcomeOfEntry = ({ result }: Entry): Outcome | undefined =>
 	result === undefined ? undefined : outcomeOf(result.code);

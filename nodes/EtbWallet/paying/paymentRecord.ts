@@ -54,7 +54,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/time';
 import { marksOf } from '../../shared/record/marks';
 import { withRecordLock } from '../../shared/record/lock';
-import { outcomeOfEntry, type Payment } from './entry';
+import { outcomeOfEntry, type KeyedEntry, type Payment } from './entry';
 import { RecordChange } from '../../shared/record/recordChange';
 
 /** The record knows a reference by its key. */
@@ -133,7 +133,7 @@ const busyMarks = (keyed: Keyed, slot: number): string[] =>
 const factMark = (fact: Fact, { key }: Keyed): string => `${fact}:${key}`;
 const confirmedMark = (fact: Fact, { key }: Keyed): string => `${fact}Confirmed:${key}`;
 /** The mark of the user ID and the amount that were paid. */
-const paidToMark = ({ key, toUserId, amount }: Payment): string =>
+const paidToMark = ({ key, toUserId, amount }: KeyedEntry): string =>
 	`payee:${JSON.stringify([key, toUserId, amount])}`;
 /** The mark of a reference that a person settled as paid, without saying to whom. */
 const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
@@ -178,9 +178,11 @@ export class PaymentRecord {
 		return await this.untilDeadline(marksOf(this.context, 'node').count());
 	}
 
-	/** The state of each payment. The question leaves no mark, unless it is interrupted. */
-	async askStates(payments: Payment[]): Promise<ReadonlyMap<Payment, PaymentState>> {
-		return await this.change(async (change) => await askPaymentStates(change, payments, slotNow()));
+	/** The state of each entry. The question leaves no mark, unless it is interrupted. */
+	async askStates<Each extends KeyedEntry>(
+		entries: Each[],
+	): Promise<ReadonlyMap<Each, PaymentState>> {
+		return await this.change(async (change) => await askPaymentStates(change, entries, slotNow()));
 	}
 
 	/**
@@ -390,21 +392,24 @@ async function havingFact<Each extends Keyed>(
 	return new Set(candidates.filter(isConfirmed));
 }
 
-/** The states of payments: also whether a paid reference was paid to this person, with this amount. */
-async function askPaymentStates(
+/**
+ * The states of entries: also whether a paid reference was paid to this person, with this amount. An entry without a
+ * person or an amount is `otherPayment` then.
+ */
+async function askPaymentStates<Each extends KeyedEntry>(
 	change: RecordChange,
-	payments: Payment[],
+	entries: Each[],
 	slot: number,
-): Promise<Map<Payment, PaymentState>> {
-	const states = new Map<Payment, PaymentState>(
-		await askReferenceStates(change, payments, slot, paidToMark),
+): Promise<Map<Each, PaymentState>> {
+	const states = new Map<Each, PaymentState>(
+		await askReferenceStates(change, entries, slot, paidToMark),
 	);
-	const paid = payments.filter((payment) => states.get(payment) === 'paid');
+	const paid = entries.filter((entry) => states.get(entry) === 'paid');
 	// This makes no call, because `askReferenceStates` has asked for them already.
 	const payees = await change.ask(paid.map(paidToMark));
-	const toOthers = paid.filter((payment) => !payees.has(paidToMark(payment)));
+	const toOthers = paid.filter((entry) => !payees.has(paidToMark(entry)));
 	const anybody = await change.ask(toOthers.map(anybodyMark));
-	for (const payment of toOthers)
-		if (!anybody.has(anybodyMark(payment))) states.set(payment, 'otherPayment');
+	for (const entry of toOthers)
+		if (!anybody.has(anybodyMark(entry))) states.set(entry, 'otherPayment');
 	return states;
 }

@@ -1,5 +1,5 @@
 /** Windows: payments that are asked for, or reserved, together. */
-import type { Payment } from './entry';
+import type { KeyedEntry } from './entry';
 import type { RunOptions } from './options';
 import type { PaymentRecord, PaymentState } from './paymentRecord';
 
@@ -11,17 +11,17 @@ export function windowsOf<Value>(size: number, values: Value[]): Value[][] {
 }
 
 /**
- * The states of payments. They are asked for in windows, because a question writes marks, and a crash then
+ * The states of entries. They are asked for in windows, because a question writes marks, and a crash then
  * leaves the marks of only one window.
  * @throws {Error} when n8n's database fails
  */
-export async function askAllStates(
+export async function askAllStates<Each extends KeyedEntry>(
 	record: PaymentRecord,
-	payments: Payment[],
+	entries: Each[],
 	{ concurrency }: RunOptions,
-): Promise<ReadonlyMap<Payment, PaymentState>> {
-	const states = new Map<Payment, PaymentState>();
-	for (const window of windowsOf(concurrency, payments))
-		for (const [payment, state] of await record.askStates(window)) states.set(payment, state);
+): Promise<ReadonlyMap<Each, PaymentState>> {
+	const states = new Map<Each, PaymentState>();
+	for (const window of windowsOf(concurrency, entries))
+		for (const [entry, state] of await record.askStates(window)) states.set(entry, state);
 	return states;
 }
