@@ -45,13 +45,22 @@ const settling = {
 	condition: "$('What is open').isExecuted && $('Ask').last().json.user?.id",
 	otherwise: '[]',
 };
-const payments = "$('Payments').all().map(({ json }) => json)";
+const itemsOf = (node: string, ...run: number[]): string =>
+	`$('${node}').all(${run.join(', ')}).map(({ json }) => json)`;
+const asked = "$('Page and rows').first().json.asked";
 const uploadedBy = "$('Upload a list').first().json.user";
 
 /** The fields that a function of `examples/code/` fills by an expression, by the name of the function. */
 const expressions: Readonly<Record<string, Expression>> = {
-	wasPaid: { ...settling, call: `wasPaid($('Ask').last().json, ${payments})` },
-	wasNotPaid: { ...settling, call: `wasNotPaid($('Ask').last().json, ${payments})` },
+	wasPaid: { ...settling, call: `wasPaid($('Ask').last().json, ${asked})` },
+	wasNotPaid: { ...settling, call: `wasNotPaid($('Ask').last().json, ${asked})` },
+	stillReady: {
+		module: 'still-ready',
+		condition: "$('Upload a list').isExecuted",
+		// The first run of the node is the dry run.
+		call: `stillReady(${itemsOf('Pay salaries', 0, 0)}, ${itemsOf('Payments')}, ${itemsOf('Payments now')})`,
+		otherwise: '[]',
+	},
 	modeAfter: {
 		module: 'approval',
 		condition: "!$('What is open').isExecuted",

@@ -62,7 +62,7 @@ function rowsToLookAt(run: ListRun): PaymentRow[] {
 	return (isCorrection(run) ? ready.map(withPaidBefore) : ready)
 		.filter(
 			(row) =>
-				remarksWithout(row, ['rounded', 'paidLately', 'sameName']).length > 0 ||
+				remarksWithout(row, ['rounded', 'paidLately', 'sameAmountLately', 'sameName']).length > 0 ||
 				registered(register, row)?.settledBy,
 		)
 		.sort((one, other) => Number(warned.has(other.line)) - Number(warned.has(one.line)));

@@ -1,7 +1,14 @@
 /** The warnings about the rows of a list that will be paid, for the person who approves it. */
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 import type { ListRun } from './list-run.mts';
-import { amountOf, hasRemark, isCorrection, likeOthers, type PaymentRow } from './payment-row.mts';
+import {
+	amountOf,
+	hasRemark,
+	isCorrection,
+	likeOthers,
+	remarksWith,
+	type PaymentRow,
+} from './payment-row.mts';
 import { registered } from './register.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 import { itemsOf } from './workflow.mts';
@@ -52,7 +59,12 @@ export function warningsAbout(run: ListRun): Warning[] {
 	// It is as much as the salary, and comes on top of it.
 	const is13thMonth = run.purpose === '13th-month';
 	const [otherUnknown, paidForPeriod] = [withRemark('otherUnknown'), withRemark('paidForPeriod')];
-	const [paidLately, changedName] = [withRemark('paidLately'), withRemark('changedName')];
+	// A 13th month is as much as the salary, which was paid lately too.
+	const codesOfLately: RemarkCode[] = is13thMonth
+		? ['paidLately']
+		: ['paidLately', 'sameAmountLately'];
+	const paidLately = ready.filter((row) => remarksWith(row, codesOfLately).length > 0);
+	const changedName = withRemark('changedName');
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
 	const settled = ready.filter((row) => registered(register, row)?.settledBy);
 	const warnings: Warning[] = [
@@ -67,7 +79,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 			text: onTop(paidForPeriod, run, whom(paidForPeriod)),
 		},
 		{
-			rows: is13thMonth ? [] : paidLately,
+			rows: paidLately,
 			isLarge: isMost(paidLately),
 			text: `Paid in the last 10 days, the same amount or for the same purpose: ${whom(paidLately)}. Are month and purpose right?`,
 		},

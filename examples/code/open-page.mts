@@ -22,32 +22,32 @@ import {
 import {
 	choices,
 	fieldOf,
-	freed,
+	isAnythingSaid,
 	isSaidNotPaid,
 	mistakeChoice,
 	mistakeField,
-	wasNotPaid,
-	wasPaid,
+	noMistake,
+	type Asked,
 } from './settling.mts';
 import { escapeHtml, forWhat, minuteOf, namesWithNumbers, settledAt, formatSum } from './text.mts';
 import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
 
 /** The fields of the page: one for each payment that is unknown, and one to take a statement back. */
-function questions(unknown: RegisterRow[], toTakeBack: RegisterRow[]) {
+function questions({ unknown, freed }: Asked) {
 	const fields = unknown.map((row) => {
 		const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${row.reference})`;
-		return radio(fieldOf(row.reference ?? ''), label, Object.values(choices), choices.notKnown);
+		return radio(fieldOf(row), label, Object.values(choices), choices.notKnown);
 	});
 	const mistake = {
 		fieldType: 'dropdown',
 		fieldName: mistakeField,
 		fieldLabel: 'Was somebody recorded as not paid by mistake?',
-		defaultValue: 'Nobody',
+		defaultValue: noMistake,
 		fieldOptions: {
-			values: ['Nobody', ...toTakeBack.map(mistakeChoice)].map((option) => ({ option })),
+			values: [noMistake, ...freed.map(mistakeChoice)].map((option) => ({ option })),
 		},
 	};
-	return toTakeBack.length > 0 ? [...fields, mistake] : fields;
+	return freed.length > 0 ? [...fields, mistake] : fields;
 }
 
 /** The reason why *It was not paid* is not recorded of a payment that is paid. */
@@ -106,10 +106,8 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		const { name = '' }: RegisterRow = registered(register, result) ?? {};
 		return why === '' ? [] : [`${name} (${result.reference}): ${why}`];
 	});
-	const shown = itemsOf(() => $('Payments'));
-	const isSaid = wasPaid(submitted, shown).length + wasNotPaid(submitted, shown).length > 0;
 	const [first = {}] = itemsOf(() => $('Pay salaries'));
-	const whyNothing = isSaid ? whyNot(first) : 'Nothing was recorded';
+	const whyNothing = isAnythingSaid(submitted) ? whyNot(first) : 'Nothing was recorded';
 	const isNothing = paid.length + notPaid.length + contradicted.length + notRecorded.length === 0;
 	return [
 		section('Recorded as paid', paid, register),
@@ -135,22 +133,27 @@ export function openPageItems(run: PayrollRun) {
 	const unknown = now.filter(hasOutcome('unknown'));
 	const elsewhere = unknown.filter(isOfOtherWorkflow);
 	const isOwn = (row: RegisterRow): boolean => !isOfOtherWorkflow(row) && Boolean(row.reference);
-	const [toAnswer, toTakeBack] = [unknown.filter(isOwn), freed(now).filter(isOwn)];
+	const notPaid = now.filter(hasOutcome('notPaid'));
+	const asked: Asked = {
+		unknown: unknown.filter(isOwn),
+		freed: notPaid.filter(isOwn).filter(({ settledBy }) => settledBy),
+	};
 	const isFirst = $runIndex === 0;
 	const { path } = $('What is open').params.options;
 	const hasList = path === 'etb-file-open'; // The monthly payroll has no list.
 	const otherPath = hasList ? 'etb-payroll-open' : 'etb-file-open';
 	const openParts: Part[] = [
 		isFirst &&
-			toAnswer.length > 0 &&
+			asked.unknown.length > 0 &&
 			'<h4>UNKNOWN: it may have been paid, also where a reason says that it failed. Ask the partner service, with wallet, amount and time. Until you know, leave <i>Not known yet</i>.</h4>',
-		toAnswer.length + elsewhere.length === 0 && '<p>Nothing is UNKNOWN.</p>',
+		unknown.length === 0 && '<p>Nothing is UNKNOWN.</p>',
 		elsewhere.length > 0 &&
 			`<h4>UNKNOWN, sent by another workflow: ${namesWithNumbers(elsewhere)}. Each row names the workflow. Record the answer there: if it is the other payroll, on ${formLink(otherPath, 'its page What is open')}, else in its node that pays, with <i>Mode</i> on <i>Settle Unknown</i>. Then run that workflow again, or upload its list again.</h4>`,
 	];
 	const openAgain =
-		!isFirst && toAnswer.length > 0 && `<p>To record more: ${formLink(path, 'What is open')}</p>`;
-	const notPaid = now.filter(hasOutcome('notPaid'));
+		!isFirst &&
+		asked.unknown.length > 0 &&
+		`<p>To record more: ${formLink(path, 'What is open')}</p>`;
 	const [unpaidElsewhere, unpaidHere] = [notPaid.filter(isOfOtherWorkflow), notPaid.filter(isOwn)];
 	const unpaid = new Map(unpaidHere.map((row) => [forWhat(row), row]));
 	const links = [...unpaid]
@@ -164,8 +167,8 @@ export function openPageItems(run: PayrollRun) {
 	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
 	const recorded = isFirst ? [] : recordedParts(rows, unknown, run);
 	const shown = page(...recorded, ...openParts, openAgain, ...links, runAgain, ...payments);
-	const fields = isFirst ? [shown, ...questions(toAnswer, toTakeBack)] : [shown];
+	const fields = isFirst ? [shown, ...questions(asked)] : [shown];
 	// The second page has no button: its time runs out, and then nothing is asked any more.
-	const asked = $runIndex < 2 ? [{ asks: true, fields }] : [];
-	return [...asked, ...itemsForWhatNext(changes, run)];
+	const pages = $runIndex < 2 ? [{ asks: true, fields, asked }] : [];
+	return [...pages, ...itemsForWhatNext(changes, run)];
 }

@@ -13,6 +13,7 @@ import {
 	hasOtherAmount,
 	hasOutcome,
 	likenessCodes,
+	referenceOf,
 	remarksWith,
 	remarksWithout,
 	sureness,
@@ -82,15 +83,21 @@ export function heading(
 	rows: PaymentRow[],
 	hasSum = Boolean(rows[0]?.outcome),
 ): string {
-	const without = rows.filter((row) => !amountOf(row)).length;
+	// A row of a list counts by itself, because two people can have one number by mistake. Two rows of one payment that
+	// was sent count once.
+	const payments = [
+		...new Map(
+			rows.map((row) => [row.paid || row.unknown ? referenceOf(row) : row, row] as const),
+		).values(),
+	];
+	const without = payments.filter((row) => !amountOf(row)).length;
 	const more = without > 0 ? ` (${without} of an amount that is not known)` : '';
-	const total = hasSum && without < rows.length ? `, ${formatSum(rows)} ETB${more}` : '';
-	// A row of a list counts by itself: two people can have one number by mistake.
+	const total = hasSum && without < payments.length ? `, ${formatSum(payments)} ETB${more}` : '';
 	const persons = new Set(
-		rows.map((row) => row.line || row.employeeKey || row.userId || row.reference),
+		payments.map((row) => row.line || row.employeeKey || row.userId || row.reference),
 	);
-	const payments = persons.size < rows.length ? `${rows.length} payments to ` : '';
-	const text = `${escapeHtml(title)}: ${payments}${peopleText({ length: persons.size })}${total}`;
+	const count = persons.size < payments.length ? `${payments.length} payments to ` : '';
+	const text = `${escapeHtml(title)}: ${count}${peopleText({ length: persons.size })}${total}`;
 	// Somebody has to do something for these, so they are red everywhere.
 	return /^(UNKNOWN|Not paid|Paid less)/.test(title) ? `<em>${text}</em>` : text;
 }

@@ -1,6 +1,7 @@
 /** The rows that the pages show and the register keeps, and questions about one row. Amounts are in ETB. */
 import type { Code, Outcome } from '../../nodes/EtbWallet/codes.ts';
 import type { CheckedRow } from '../../nodes/EtbWallet/list/checkList.ts';
+import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
 import { payrollReference } from '../../nodes/EtbWallet/list/payrollReference.ts';
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 
@@ -75,19 +76,13 @@ export interface PaymentRow
 	isFromRegister?: boolean;
 }
 
+/** The reference that a list gives a payment: in the node that pays, somebody can change it. Empty if it has no number. */
+export const listReferenceOf = ({ employeeKey, purpose, period }: RegisterRow): string =>
+	employeeKey ? payrollReference(purpose ?? '', period ?? '', employeeKeyOf(employeeKey)) : '';
+
 /** The reference of a row in the register, also of one that *Check List* gives none, because it cannot be paid. */
-export const referenceOf = ({
-	reference,
-	employeeKey,
-	purpose,
-	period,
-	paid,
-	unknown,
-}: PaymentRow) =>
-	paid?.reference ??
-	unknown?.reference ??
-	reference ??
-	(employeeKey && payrollReference(purpose ?? '', period ?? '', employeeKey));
+export const referenceOf = (row: PaymentRow): string =>
+	row.paid?.reference ?? row.unknown?.reference ?? row.reference ?? listReferenceOf(row);
 
 type Outcomes = Pick<RegisterRow, 'outcome'>;
 

@@ -2,7 +2,6 @@
 import {
 	hasOutcome,
 	isNoPerson,
-	referenceOf,
 	type PaymentRow,
 	type PeopleRow,
 	type RegisterRow,
@@ -65,7 +64,9 @@ function withResult(listed: PaymentRow, result: PaymentRow): PaymentRow {
 	// Somebody can have changed the field Reference of the node that pays.
 	const { reference = listed.reference, amountEtb = listed.amountEtb } = result;
 	const sent = { reference, amountEtb, requestedAmountEtb, txHash, paidAt };
-	return { ...listed, ...sent, outcome, code, message, remedy, mode };
+	const row = { ...listed, ...sent, outcome, code, message, remedy, mode };
+	// The register has lost this payment: it was paid, and the record of the node does not say which amount to whom.
+	return code === 'otherPayment' ? { ...row, outcome: 'unknown', amountEtb: undefined } : row;
 }
 
 /**
@@ -78,7 +79,7 @@ function beforeSending(
 	payroll: PeopleRow['payroll'],
 	register: Register,
 ): PaymentRow {
-	const now = registered(register, { reference: referenceOf(row) }) ?? {};
+	const now = registered(register, row) ?? {};
 	const unknown = row.unknown ?? (hasOutcome('unknown')(now) ? now : undefined);
 	if (row.status === 'problem' && unknown) {
 		// The problem names another workflow. Of this one the register has the reason.
@@ -105,17 +106,16 @@ const writtenAt = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 
  */
 function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
 	const now = registered(register, row);
-	if (now === undefined || (row.outcome !== 'ready' && row.outcome !== 'unknown')) return row;
+	if (now === undefined || hasOutcome('alreadyPaid')(row)) return row;
 	// Its own reason is that of an unknown payment.
 	const known: PaymentRow = { ...row, problem: '', reason: '', message: '', remedy: '' };
 	const isChanged = writtenAt(now) !== writtenAt(registered(before, row) ?? {});
 	if (isChanged && hasOutcome('paid')(now))
 		return { ...known, outcome: 'alreadyPaid', paid: now, remarks: [], isPaidMeanwhile: true };
-	const isOther = hasOutcome('unknown')(now)
-		? row.outcome === 'ready'
-		: isChanged && row.outcome === 'unknown';
-	if (!isOther) return row;
-	return { ...known, outcome: now.outcome, reason: now.reason, isFromRegister: true };
+	const isUnknown = hasOutcome('unknown');
+	if (isUnknown(now) ? isUnknown(row) : !isUnknown(row) || !isChanged) return row;
+	const { reference, outcome, reason } = now;
+	return { ...known, reference, outcome, reason, isFromRegister: true };
 }
 
 /** A payment that is unknown since an earlier list keeps the amount of that list. */

@@ -1,6 +1,7 @@
 /** *Page and rows* of `payroll.json`: the page *What is open*, or the rows after the monthly payments. */
 import { openPageItems } from './open-page.mts';
 import { itemsOfPaidLess, paidLess } from './paid-less.mts';
+import { hasRemark, type PaymentRow } from './payment-row.mts';
 import { readRun, type PayrollRun } from './payroll-run.mts';
 import { itemsForWhatNext, registerChanges } from './register-changes.mts';
 
@@ -8,7 +9,21 @@ function itemsOfRun(run: PayrollRun | undefined): object[] {
 	if (run === undefined) return [];
 	if (run.isSettling) return openPageItems(run);
 	const left = paidLess(run.results, run.register);
-	return [...itemsForWhatNext(registerChanges(run), run), ...itemsOfPaidLess(left)];
+	return [
+		...itemsForWhatNext(registerChanges(run), run),
+		...itemsOfPaidLess(left),
+		...itemsOfRenamed(run.results.filter(({ paid }) => paid)),
+	];
 }
+
+/** The items for *Somebody needs you* of people who were paid under another name: the number may be somebody else's. */
+const itemsOfRenamed = (paidBefore: PaymentRow[]): object[] =>
+	paidBefore.filter(hasRemark('changedName')).map((row) => ({
+		name: row.name,
+		requestedAmountEtb: row.listedAmountEtb,
+		outcome: 'paid',
+		reason: `It was paid as ${row.paid?.name}, and not again. If that is somebody else, give them an employee number of their own`,
+		isLeft: true,
+	}));
 
 export const items = itemsOfRun(readRun()).map((json) => ({ json }));

@@ -9,7 +9,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { registered } from './register.mts';
+import { rowToChange } from './register.mts';
 import { isSaidNotPaid } from './settling.mts';
 
 /** The outcomes that the register stores as another one. */
@@ -98,7 +98,7 @@ export interface RegisterChange {
 
 function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 	const reference = referenceOf(result);
-	const known: RegisterRow = registered(run.register, { reference }) ?? {};
+	const known: RegisterRow = rowToChange(run.register, result) ?? {};
 	const { updatedAt, createdAt, ...old } = known;
 	const [outcome, reason] = [storedOutcome(result), reasonOf(result, old, run)];
 	if (staysAsItIs(result, old, run))

@@ -15,8 +15,10 @@ import {
 import { z } from 'zod';
 import { readExample, tablesOf } from '../../demo/examples.mts';
 import { declineChoice, modeAfter } from '../../examples/code/approval.mts';
-import type { RegisterRow } from '../../examples/code/payment-row.mts';
-import { wasNotPaid, wasPaid } from '../../examples/code/settling.mts';
+import type { PaymentRow } from '../../examples/code/payment-row.mts';
+import { wasNotPaid, wasPaid, type Asked } from '../../examples/code/settling.mts';
+import { stillReady } from '../../examples/code/still-ready.mts';
+import type { Submitted } from '../../examples/code/workflow.mts';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import { latelyDays } from '../../nodes/EtbWallet/list/remarks.ts';
 
@@ -228,6 +230,40 @@ describe('the register after a payroll', () => {
 		expect(left).toMatchObject([{ reference: unknown.reference, outcome: 'unknown' }]);
 	});
 
+	test('what another person or amount was paid before is unknown, and its amount too', () => {
+		const [written, left] = ended([], { outcome: 'notPaid', code: 'otherPayment', message: 'No' });
+		expect(written).toMatchObject([{ outcome: 'unknown', reason: 'No' }]);
+		expect(written?.[0]?.['requestedAmountEtb']).toBeUndefined();
+		expect(left).toMatchObject([{ outcome: 'unknown' }]);
+	});
+
+	test.each(['paid', 'unknown', 'notPaid'])(
+		'a row that was not paid is that of a payment under a changed reference that ends as %s',
+		(outcome) => {
+			const reference = `${referenceOf(1)}-x`;
+			const [written] = ended([registered(1, 'notPaid')], { reference, outcome });
+			expect(written).toMatchObject([{ id: 1, reference, outcome }]);
+			for (const other of ['paid', 'unknown']) {
+				const [row] = check().rows;
+				const result = { ...row, mode: 'pay', reference, outcome };
+				const items = pageAndRows('payroll.json', {
+					'Check List': [[{ ...row }]],
+					'Pay salaries': [[result]],
+					Payments: [[registered(1, other)]],
+				});
+				expect(items[0]).not.toHaveProperty('id');
+				expect(items[0]).toMatchObject({ reference, outcome });
+			}
+		},
+	);
+
+	test('a monthly payroll names a person with the number of somebody who was paid', () => {
+		const [written, left] = ended([registered(1, 'paid', { name: 'Kebede' })]);
+		expect(written).toEqual([]);
+		expect(left).toMatchObject([{ name: 'Person 1', outcome: 'paid' }]);
+		expect(left?.[0]?.['reason']).toContain('Kebede');
+	});
+
 	test('fields of the response replace none of the list', () => {
 		const response = { remarks: 'x', line: 7, paid: true, purpose: 'x', name: 'x', period: null };
 		const [written, left] = ended([], response);
@@ -359,35 +395,65 @@ describe('an answer about a payment that another page recorded as paid', () => {
 });
 
 describe('the answers of the page What is open', () => {
-	const updatedAt = '2026-10-25T08:00:00.000Z';
-	const rows = (['unknown', 'notPaid', 'notPaid', 'paid'] as const).map(
-		(outcome, index): RegisterRow => ({
-			...{ reference: `r ${index}`, name: 'Sara', outcome, updatedAt },
-			settledBy: index === 2 ? '' : 'first@example.com',
-		}),
-	);
+	const own = { workflow: 'S (own)' };
+	const settledBy = 'first@example.com';
+	const named = (outcomes: string[], more: object[] = []): Rows =>
+		outcomes.map((outcome, index) =>
+			registered(index, outcome, { ...own, reference: `r ${index}`, name: 'Sara', ...more[index] }),
+		);
+	const Asking = z.object({ asked: z.custom<Asked>() });
+	/** The statements that the node records after this answer to the page of these payments. */
+	function statements(answer: Submitted, payments: Rows) {
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		const { asked } = Asking.parse(pageAndRows('payroll.json', runs)[0]);
+		return { wasPaid: wasPaid(answer, asked), wasNotPaid: wasNotPaid(answer, asked) };
+	}
 
 	test('name the unknown payments, and the time at which each was sent', () => {
-		expect(wasPaid({ 'r%200': 'It was paid' }, rows)).toEqual(['r 0']);
-		expect(wasNotPaid({ 'r%200': 'It was paid' }, rows)).toEqual([]);
-		const notPaid = { 'r%200': 'It was not paid', 'r%203': 'It was not paid' };
-		expect(wasNotPaid(notPaid, rows)).toEqual([{ reference: 'r 0', sentAt: updatedAt }]);
-		expect(wasPaid({ 'r%200': 'Not known yet', 'r%203': 'It was paid' }, rows)).toEqual([]);
+		const payments = named(['unknown', 'paid']);
+		const paid = { 'r%200': 'It was paid', 'r%201': 'It was paid' };
+		expect(statements(paid, payments)).toMatchObject({ wasPaid: ['r 0'], wasNotPaid: [] });
+		const notPaid = { 'r%200': 'It was not paid', 'r%201': 'It was not paid' };
+		const sent = { reference: 'r 0', sentAt: '2026-10-25T08:00:00.000Z' };
+		expect(statements(notPaid, payments)).toMatchObject({ wasPaid: [], wasNotPaid: [sent] });
+		const nothing = { wasPaid: [], wasNotPaid: [] };
+		expect(statements({ 'r%200': 'Not known yet' }, payments)).toEqual(nothing);
 	});
 
 	test('take back that one was not paid, if a person said so', () => {
-		const takenBack = [0, 1, 2, 3].map((index) => wasPaid({ mistake: `Sara (r ${index})` }, rows));
+		const outcomes = ['unknown', 'notPaid', 'notPaid', 'paid'];
+		const payments = named(outcomes, [{ settledBy }, { settledBy }, {}, { settledBy }]);
+		const takenBack = outcomes.map(
+			(_, index) => statements({ mistake: `Sara (r ${index})` }, payments)['wasPaid'],
+		);
 		expect(takenBack).toEqual([[], [{ reference: 'r 1', takesBack: true }], [], []]);
 	});
 
+	test.each(['Unknown', '', 'refunded', null])(
+		'are asked of a payment with the outcome %j, and recorded',
+		(outcome) => {
+			const payments = [registered(1, 'unknown', { ...own, outcome })];
+			const said = statements({ [referenceOf(1)]: 'It was paid' }, payments);
+			expect(said).toMatchObject({ wasPaid: [referenceOf(1)] });
+		},
+	);
+
+	test('are not asked of a payment that another row has as Paid', () => {
+		const payments = ['notPaid', 'Paid', 'unknown'].map((outcome, id) =>
+			registered(1, outcome, { ...own, id }),
+		);
+		const [shown] = pageAndRows('payroll.json', { 'What is open': [[{}]], Payments: [payments] });
+		expect(shown).toMatchObject({ asked: { unknown: [], freed: [] } });
+		expect(JSON.stringify(shown)).not.toContain('Not paid');
+	});
+
 	test('are asked of what is unknown and of what a person recorded as not paid', () => {
-		const own = { workflow: 'S (own)' };
 		const payments = [
 			registered(1, 'unknown', own),
-			registered(2, 'notPaid', { ...own, settledBy: 'first@example.com' }),
+			registered(2, 'notPaid', { ...own, settledBy }),
 			registered(3, 'notPaid', own),
 			registered(4, 'unknown'),
-			registered(5, 'notPaid', { settledBy: 'first@example.com' }),
+			registered(5, 'notPaid', { settledBy }),
 		];
 		const runs = { 'What is open': [[{}]], Payments: [payments] };
 		const [{ fields = [] } = {}] = pageAndRows('payroll-from-a-file.json', runs);
@@ -486,6 +552,90 @@ describe('the page of a list', () => {
 		expect(headline(page)).toBe('6,000.00 ETB for 3 people: 13th month, 2026-10');
 		expect(page).toMatch(/A 13th month of 6,000.00 ETB for .*, on top of 6,000.00 ETB for 2026-10/);
 		expect(choices[0]).toBe(approve);
+	});
+
+	test('of a 13th month warns on top that the last one was paid a few days ago', () => {
+		const month13 = { purpose: '13th-month' };
+		const payments = [1, 2, 3].map((number) =>
+			registered(number, 'paid', {
+				...{ ...month13, period: '2026-09', reference: `13th-month-2026-09-E${number}` },
+			}),
+		);
+		const { rows, ready } = check(payments, month13);
+		const { page, choices } = pageOf({
+			'Upload a list': [[{ ...upload, purpose: '13th month' }]],
+			'Check List': [rows],
+			'Pay salaries': [ready],
+			Payments: [payments],
+		});
+		expect(headline(page)).toContain(`Paid in the last ${latelyDays} days`);
+		expect(choices[0]).toBe(declineChoice);
+	});
+
+	test('counts one payment in two rows once', () => {
+		for (const [outcome, title] of [
+			['paid', 'Paid before, not again'],
+			['unknown', 'UNKNOWN, see below'],
+		] as const) {
+			const payments = [registered(1, outcome, { workflow: 'S (own)' })];
+			const { rows, ready } = check(payments);
+			const { page } = pageOf({
+				...runs(payments),
+				'Check List': [[...rows, { ...rows[0], line: 9 }]],
+				'Pay salaries': [ready],
+			});
+			expect(page).toContain(`${title}: 1 person, 1,000.00 ETB`);
+		}
+	});
+
+	const paymentRows = (rows: Rows) => z.array(z.custom<PaymentRow>()).parse(rows);
+	const elsewhere = [
+		{ id: 70, workflow: 'Other (other)' },
+		{ id: 70, reference: 'Lohn-77' },
+		{ id: 70, reference: ' SALARY-2026-10-e1', employeeKey: null },
+	];
+	test.each(elsewhere)('does not send who was paid or left unknown meanwhile as %j', (more) => {
+		for (const outcome of ['paid', 'unknown', 'Paid']) {
+			const sent = stillReady(
+				paymentRows(check([]).ready),
+				[],
+				paymentRows([registered(1, outcome, more)]),
+			);
+			expect(sent.map(({ reference }) => reference)).toEqual([2, 3].map(referenceOf));
+		}
+	});
+
+	test('sends who is written down as not paid, by whatever word, if the list was checked with it', () => {
+		const payments = ['notPaid', 'rejected', 'Not paid'].map((outcome, index) =>
+			registered(index + 1, 'notPaid', { outcome }),
+		);
+		const { ready } = check(payments);
+		const before = paymentRows(payments);
+		const sent = stillReady(paymentRows(ready), before, before);
+		expect(sent.map(({ reference }) => reference)).toEqual(ready.map(({ reference }) => reference));
+	});
+
+	test.each(elsewhere)('says at the end that another list paid %j, also with a mistake', (more) => {
+		const { rows, ready } = check([]);
+		const problem = { status: 'problem', problem: 'No wallet', reference: undefined };
+		for (const outcome of ['paid', 'unknown'] as const) {
+			const { page } = pageOf(
+				runs([], {
+					...approved,
+					'Check List': [rows.map((row, at) => (at === 0 ? { ...row, ...problem } : row))],
+					'Pay salaries': [
+						ready.slice(1),
+						ready.slice(1).map((row) => ({ ...row, mode: 'pay', outcome: 'paid' })),
+					],
+					'Payments now': [[registered(1, outcome, more)]],
+				}),
+				1,
+			);
+			expect(page).toMatch(
+				outcome === 'paid' ? /Paid before, not again: 1 person/ : /UNKNOWN: 1 person/,
+			);
+			expect(page).not.toContain('Not paid: ');
+		}
 	});
 
 	test.each([

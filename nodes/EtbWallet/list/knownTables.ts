@@ -3,10 +3,10 @@ import { normalizeText } from '../../shared/normalizeText';
 import { keyOf } from '../../shared/reference';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
 import { isObject, property } from '../../shared/unknownValues';
-import { outcomeByCode, type Outcome } from '../codes';
 import { employeeKeyOf } from './employeeNumber';
 import { partsOfReference, payrollReference } from './payrollReference';
 import { addisAbabaTime, periodIn } from './period';
+import { registeredOutcome, type RegisteredOutcome } from './registeredOutcome';
 import { personOf, readEmployee, type Person } from './rows';
 import { columnValue } from './spreadsheet';
 
@@ -21,8 +21,7 @@ export interface RegisteredPayment {
 	referenceKey: string;
 	/** The key of the reference that the list would give it: `reference` may have another form of the number. */
 	ownReferenceKey: string;
-	/** Any other outcome than *paid* and *unknown* is none of a payment. */
-	outcome: 'paid' | 'unknown' | 'notPaid';
+	outcome: RegisteredOutcome;
 	/** The time, as the table writes it. */
 	paidAt: string;
 	txHash: string;
@@ -82,30 +81,13 @@ export function readRegisteredPayments(given: unknown, listPurpose: string): Reg
 			reference,
 			referenceKey: keyOf(reference),
 			ownReferenceKey: keyOf(payrollReference(purpose, period, employeeKey)),
-			outcome: outcomeIn(columnValue(row, 'outcome')),
+			outcome: registeredOutcome(columnValue(row, 'outcome')),
 			paidAt: columnValue(row, 'paidAt') || columnValue(row, 'createdAt'),
 			txHash: columnValue(row, 'txHash'),
 			workflow: columnValue(row, 'workflow'),
 		};
 	});
 }
-
-/** What each outcome of *Create*, and each code of it, means for a row of the register; by normalized text. */
-const meanings: ReadonlyMap<string, RegisteredPayment['outcome']> = new Map(
-	[
-		...Object.values(outcomeByCode).map((outcome) => [outcome, outcome] as const),
-		...Object.entries(outcomeByCode),
-	].map(([text, outcome]) => [normalizeText(text), meaningOf(outcome)]),
-);
-
-function meaningOf(outcome: Outcome): RegisteredPayment['outcome'] {
-	if (outcome === 'unknown') return outcome;
-	return outcome === 'paid' || outcome === 'alreadyPaid' ? 'paid' : 'notPaid';
-}
-
-/** A text that is no outcome means *unknown*, because somebody may have written that it was paid. */
-const outcomeIn = (text: string): RegisteredPayment['outcome'] =>
-	meanings.get(normalizeText(text)) ?? 'unknown';
 
 export const isPaid = ({ outcome }: RegisteredPayment): boolean => outcome === 'paid';
 export const isUnknown = ({ outcome }: RegisteredPayment): boolean => outcome === 'unknown';

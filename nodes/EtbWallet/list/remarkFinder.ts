@@ -118,7 +118,8 @@ function differences(person: Person, known: Person | undefined, when: string, wi
 
 /**
  * Remarks on other payments that the person got in the last `latelyDays` days, for the same purpose or with the
- * same amount. There are none if this payment itself is paid.
+ * same amount. There are none if this payment itself is paid. The same amount for another purpose can mean that one
+ * list was paid under two purposes. A different amount is usual.
  */
 const paidLately = (
 	person: Person,
@@ -127,18 +128,14 @@ const paidLately = (
 ) =>
 	otherPayments
 		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyDays * dayMs)
-		// The same amount for another purpose can mean that one list was paid under two purposes. A different
-		// amount is usual.
-		.filter(
-			(each) =>
-				otherPaymentsForPurpose.includes(each) ||
-				isSameAmount(each.person.amountEtb, person.amountEtb),
-		)
-		.map(({ person: { amountEtb = 0 }, purpose, period, paidAt }) => {
+		.flatMap((each) => {
+			const { person: was, purpose, period, paidAt } = each;
+			const isSamePurpose = otherPaymentsForPurpose.includes(each);
+			if (!isSamePurpose && !isSameAmount(was.amountEtb, person.amountEtb)) return [];
 			const time = addisAbabaTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
 			return remark(
-				'paidLately',
-				`${etb(amountEtb)} for ${purpose}, ${period}, on ${time.replace('T', ' ')}`,
+				isSamePurpose ? 'paidLately' : 'sameAmountLately',
+				`${etb(was.amountEtb ?? 0)} for ${purpose}, ${period}, on ${time.replace('T', ' ')}`,
 			);
 		});
 
