@@ -14,6 +14,7 @@ import {
 	faultFor,
 	itemsOf,
 	payroll,
+	rowAt,
 	type Item,
 	type Row,
 } from '../../support/payroll.mts';
@@ -117,4 +118,19 @@ test('a payment that is refused or unknown stands in the register with the reaso
 		(await registered(payments)).map(([outcome]) => outcome),
 		['paid', 'unknown', 'paid'],
 	);
+});
+
+test('a payment that is asked for twice in one run, or without an amount, stays in the register as it ended', async () => {
+	const payments = payroll(lab, 'twice', 2);
+	faultFor(lab, new Map([[rowAt(payments, 1).toUserId, 'error500BeforePaying']]));
+	const twice = await caller([...payments, ...payments]);
+	assert.deepEqual(
+		(await run(twice)).map(({ code }) => code),
+		['paid', 'unclear', 'sameReference', 'sameReference'],
+	);
+	lab.sandbox.faults.clear();
+	const outcomes = async () => (await registered(payments)).map(([outcome]) => outcome);
+	assert.deepEqual(await outcomes(), ['paid', 'unknown']);
+	await run(await caller(payments.map((row) => ({ ...row, amountEtb: -1 }))));
+	assert.deepEqual(await outcomes(), ['paid', 'unknown']);
 });
