@@ -36,8 +36,8 @@ const found = judge(payment, attempt);
 console.log(`verdict: ${found.verdict}`);
 if (found.verdict !== 'done') {
 	console.log(`code: ${found.code}`);
-	if (found.problem !== undefined)
-		console.log(`problem: The service answered ${status} ${found.problem}`);
+	if (found.evidence !== undefined)
+		console.log(`evidence: The service answered ${status} ${found.evidence}`);
 	const values = attempt.kind === 'response' ? fieldsIn(attempt.body ?? attempt.text).values() : [];
 	const reasons = [...values].flatMap((each) => [...each].map(reasonOfRefusal));
 	const matches = (found.code === 'refused' ? reasons : [found]).filter((each) => each?.rule);

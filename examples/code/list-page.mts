@@ -222,10 +222,10 @@ export const changesToWrite = ({
 /** The rows of the file: none before the decision. */
 export function rowsInFile({ asksForApproval, decision, isPaying, ready, changes }: ListRun) {
 	if (asksForApproval) return [];
-	const whyNobody = decision === 'declined' ? 'Declined' : 'Nobody approved it';
+	const reasonOfNobody = decision === 'declined' ? 'Declined' : 'Nobody approved it';
 	const isUnsent = ready.length > 0 && !isPaying;
 	const rows = changes.map(({ row }) =>
-		isUnsent && hasOutcome('notPaid')(row) ? { ...row, reason: row.reason || whyNobody } : row,
+		isUnsent && hasOutcome('notPaid')(row) ? { ...row, reason: row.reason || reasonOfNobody } : row,
 	);
 	return rows.length > 0 ? rows : [{ reason: 'Nothing was sent' }];
 }
@@ -294,7 +294,7 @@ export function listPage(run: ListRun) {
 		...(asksForApproval ? [] : sections([paidGroup])),
 		...sections(otherGroups),
 		section(absentTitle, absent, register, false),
-		notPaid.some(({ code }) => code === 'aboveMaximum') &&
+		notPaid.some(({ code }) => code === 'aboveMaximum' || code === 'totalAboveMaximum') &&
 			'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
 		tooLittlePart(run, isEarlier),
 		columnsNotRead(run.notRead),

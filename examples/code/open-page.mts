@@ -1,6 +1,6 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
 import type { Code } from '../../nodes/EtbWallet/codes.ts';
-import { hasOutcome, whyNot, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import { hasOutcome, reasonIn, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import {
 	byPeriod,
 	formLink,
@@ -51,7 +51,7 @@ function questions({ unknown, freed }: Asked) {
 }
 
 /** The reason why *It was not paid* is not recorded of a payment that is paid. */
-function whyItStaysPaid(result: PaymentRow, { register }: PayrollRun): string {
+function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string {
 	const known: RegisterRow = registered(register, result) ?? {};
 	// The register was read before another page that was sent at the same moment wrote into it.
 	const paid = hasOutcome('paid')(known) ? known : {};
@@ -68,12 +68,12 @@ const codeOf = (result: PaymentRow, run: PayrollRun): Code | undefined =>
 	wasFreedBefore(result, run) ? 'settledNotPaid' : result.code;
 
 /** The reason why a statement is not recorded; empty if it is. */
-function whyNotRecorded(result: PaymentRow, run: PayrollRun): string {
+function reasonNotRecorded(result: PaymentRow, run: PayrollRun): string {
 	const { message = '', remedy = '' } = result;
 	const code = codeOf(result, run);
 	if (code === 'settledPaid' || code === 'settledNotPaid') return '';
 	if (code === 'paidBefore')
-		return isSaidNotPaid(run.submitted, result) ? whyItStaysPaid(result, run) : '';
+		return isSaidNotPaid(run.submitted, result) ? reasonItStaysPaid(result, run) : '';
 	// The steps of the node do not fit here, because the page leads to its form itself.
 	return code === 'notSettled'
 		? `${message}. Ask the partner service again, and answer on a fresh page`
@@ -102,24 +102,24 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 	const told = new Set(contradicted.map(({ reference }) => reference));
 	const notRecorded = results.flatMap((result) => {
 		if (told.has(result.reference)) return [];
-		const why = whyNotRecorded(result, run).replace(/\.\s*$/, '');
+		const reason = reasonNotRecorded(result, run).replace(/\.\s*$/, '');
 		const { name = '' }: RegisterRow = registered(register, result) ?? {};
-		return why === '' ? [] : [`${name} (${result.reference}): ${why}`];
+		return reason === '' ? [] : [`${name} (${result.reference}): ${reason}`];
 	});
 	const [first = {}] = itemsOf(() => $('Pay salaries'));
-	const whyNothing = isAnythingSaid(submitted) ? whyNot(first) : 'Nothing was recorded';
+	const reasonOfNothing = isAnythingSaid(submitted) ? reasonIn(first) : 'Nothing was recorded';
 	const isNothing = paid.length + notPaid.length + contradicted.length + notRecorded.length === 0;
 	return [
 		section('Recorded as paid', paid, register),
 		section('Recorded as not paid', notPaid, register),
 		section('Paid before, and it stays paid', paidBefore, register),
 		...unknownAgain.map(
-			([why, people]) =>
+			([reason, people]) =>
 				people.length > 0 &&
-				`<h4>${why}, so it is unknown again: ${namesWithNumbers(people)}. Ask the partner service once more, and answer on a fresh page.</h4>`,
+				`<h4>${reason}, so it is unknown again: ${namesWithNumbers(people)}. Ask the partner service once more, and answer on a fresh page.</h4>`,
 		),
-		...notRecorded.map((why) => `<h4>Not recorded: ${escapeHtml(why)}.</h4>`),
-		isNothing && whyNothing && `<h3>${escapeHtml(whyNothing)}.</h3>`,
+		...notRecorded.map((reason) => `<h4>Not recorded: ${escapeHtml(reason)}.</h4>`),
+		isNothing && reasonOfNothing && `<h3>${escapeHtml(reasonOfNothing)}.</h3>`,
 		isNothing && unknown.length > 0 && `<h3>${heading('Still unknown', unknown)}</h3>`,
 	];
 }

@@ -17,7 +17,7 @@ import {
 	remarksWith,
 	remarksWithout,
 	sureness,
-	whyNot,
+	reasonIn,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
@@ -30,9 +30,9 @@ export type Part = string | false;
 /** The lines below a name, in the order of the page. */
 function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Register): string[] {
 	const { amountEtb, name, paidAt, txHash, workflow }: RegisterRow = { ...row, ...row.paid };
-	const [reason, wallet] = [whyNot(row), row.toUserId || row.userId];
+	const [reason, wallet] = [reasonIn(row), row.toUserId || row.userId];
 	// A reason that is that of the row above stands there once.
-	const isRepeated = !hasOutcome('paid')(row) && reason !== '' && reason === whyNot(before ?? {});
+	const isRepeated = !hasOutcome('paid')(row) && reason !== '' && reason === reasonIn(before ?? {});
 	// One that the register does not have as unknown was sent just now.
 	const known = registered(register, row) ?? row;
 	const lastSentAt = hasOutcome('unknown')(known) ? (known.paidAt ?? known.updatedAt) : undefined;

@@ -140,7 +140,7 @@ export const isNoPerson = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);
 
 /** The reason why a row was not paid, or is unknown; empty if there is none. */
-export function whyNot({ outcome, problem, message, remedy, reason }: PaymentRow): string {
+export function reasonIn({ outcome, problem, message, remedy, reason }: PaymentRow): string {
 	const told = outcome === 'notPaid' ? [message, remedy] : outcome === 'unknown' ? [message] : [];
 	return problem || reason || told.filter(Boolean).join('. ');
 }

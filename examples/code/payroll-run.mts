@@ -83,9 +83,9 @@ function beforeSending(
 	const unknown = row.unknown ?? (hasOutcome('unknown')(now) ? now : undefined);
 	if (row.status === 'problem' && unknown) {
 		// The problem names another workflow. Of this one the register has the reason.
-		const why = isOfOtherWorkflow(unknown) ? {} : { problem: '', reason: now.reason };
+		const fromRegister = isOfOtherWorkflow(unknown) ? {} : { problem: '', reason: now.reason };
 		const { reference } = unknown;
-		return { ...row, ...why, reference, outcome: 'unknown', isFromRegister: true };
+		return { ...row, ...fromRegister, reference, outcome: 'unknown', isFromRegister: true };
 	}
 	const hasList = itemsOf(() => $('Upload a list')).length > 0;
 	const isElsewhere = hasList && row.status === 'problem' && !row.toUserId && payroll !== 'file';

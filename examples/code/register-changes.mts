@@ -4,7 +4,7 @@ import {
 	hasOutcome,
 	referenceOf,
 	sureness,
-	whyNot,
+	reasonIn,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
@@ -34,7 +34,11 @@ export const isContradicted = (
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
 	row.isFromRegister === true || (row.code === 'inDoubt' && hasOutcome('unknown')(old));
 
-function reasonOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterRow['reason'] {
+function registeredReason(
+	row: PaymentRow,
+	old: RegisterRow,
+	run: PayrollRun,
+): RegisterRow['reason'] {
 	// A problem names the workflow that left it unknown.
 	if (keepsReason(row, old)) return row.problem || old.reason;
 	if (isContradicted(row, run)) {
@@ -42,7 +46,7 @@ function reasonOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterR
 		const takesBack = first === second ? 'took that back' : `${second} as paid`;
 		return `${first} recorded it as not paid, and ${takesBack}. Ask the partner service once more`;
 	}
-	if (storedOutcome(row) !== 'paid') return whyNot(row);
+	if (storedOutcome(row) !== 'paid') return reasonIn(row);
 	const changes = (row.remarks ?? []).filter(isChange);
 	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';
 	const first = firstSettler ? [`First recorded as not paid by ${firstSettler}`] : [];
@@ -100,7 +104,7 @@ function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 	const reference = referenceOf(result);
 	const known: RegisterRow = rowToChange(run.register, result) ?? {};
 	const { updatedAt, createdAt, ...old } = known;
-	const [outcome, reason] = [storedOutcome(result), reasonOf(result, old, run)];
+	const [outcome, reason] = [storedOutcome(result), registeredReason(result, old, run)];
 	if (staysAsItIs(result, old, run))
 		return { row: { ...old, reason: reason || old.reason, updatedAt }, isWritten: false };
 	const { amountEtb = old.requestedAmountEtb, requestedAmountEtb = amountEtb } = result;

@@ -26,8 +26,8 @@ const codes = {
 	otherPayment: { outcome: 'notPaid', blockedBy: 'record' },
 	invalid: { outcome: 'notPaid', blockedBy: 'field' },
 	sameReference: { outcome: 'notPaid', blockedBy: 'field' },
-	// Also of every item when the whole run is above its limit (`reportHalt`).
 	aboveMaximum: { outcome: 'notPaid', blockedBy: 'field' },
+	totalAboveMaximum: { outcome: 'notPaid' },
 	notCovered: { outcome: 'notPaid' },
 	noRecord: { outcome: 'notPaid' },
 	settings: { outcome: 'notPaid' },

@@ -4,7 +4,7 @@ import { loadAccount, type Account } from '../shared/account';
 import { errorItem } from '../shared/n8n';
 import { runMemoryOf } from '../shared/runMemory';
 import { callService, type ServiceResult } from '../shared/service/call';
-import { invalidValueFailure, invalidValueNodeError } from '../shared/nodeErrors';
+import { invalidValueFailure, toNodeError } from '../shared/nodeErrors';
 import { serviceNodeError, type ServiceFailure } from '../shared/service/failure';
 import { isIdempotent, type ServiceRequest } from '../shared/service/request';
 import { hideSecrets } from '../shared/service/secrets';
@@ -28,7 +28,7 @@ export interface Operation {
  * @throws {NodeOperationError} unless the node continues on fail
  */
 export function failEachItem(context: IExecuteFunctions, error: unknown): INodeExecutionData[] {
-	if (!context.continueOnFail()) throw invalidValueNodeError(context.getNode(), error);
+	if (!context.continueOnFail()) throw toNodeError(context.getNode(), error);
 	const failure = { ...invalidValueFailure(error), code: 'settings' };
 	return context.getInputData().map((_, itemIndex) => errorItem(failure, itemIndex));
 }
@@ -57,7 +57,7 @@ export function callForEachItem(requestFor: ItemRequest): Operation['execute'] {
 				return { request: requestFor(read, itemIndex, account) };
 			} catch (error) {
 				if (!context.continueOnFail())
-					throw invalidValueNodeError(context.getNode(), error, itemIndex);
+					throw toNodeError(context.getNode(), error, itemIndex);
 				return { failure: { verdict: 'notDone', ...invalidValueFailure(error) } };
 			}
 		});

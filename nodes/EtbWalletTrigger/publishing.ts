@@ -18,7 +18,7 @@ import { assertUsableSecrets, credentialType, loadAccount, type Account } from '
 import { runExclusive } from '../shared/runExclusive';
 import { isStarting, listeningError, projectOf, triggerKeyOf } from './n8nTrigger';
 import { callService } from '../shared/service/call';
-import { invalidValueNodeError, operationError } from '../shared/nodeErrors';
+import { toNodeError, operationError } from '../shared/nodeErrors';
 import { serviceNodeError } from '../shared/service/failure';
 import { setWebhookRequest } from '../shared/service/request';
 import { asError } from '../shared/unknownValues';
@@ -85,13 +85,13 @@ function store(context: IHookFunctions, state: StoredState): void {
 const holders = new Map<string, Listener>();
 
 /** Stands for a URL that a call may have changed. */
-const uncertain = Symbol('uncertain');
+const unknownUrl = Symbol('unknownUrl');
 
 /**
  * The URL that the service accepted last, by account key, because the service shows no way to read it. There is none
  * if this process made no call for the account.
  */
-const lastAcceptedUrls = new Map<string, string | typeof uncertain>();
+const lastAcceptedUrls = new Map<string, string | typeof unknownUrl>();
 
 /**
  * Identifies an account by address and API key. It is a hash, because n8n's database keeps it (see `resume`).
@@ -174,7 +174,7 @@ export async function listen(context: IHookFunctions): Promise<void> {
 		else await publish(context, account, listener);
 	} catch (error) {
 		const node = context.getNode();
-		throw listeningError(node, invalidValueNodeError(node, error));
+		throw listeningError(node, toNodeError(node, error));
 	}
 }
 
@@ -244,7 +244,7 @@ async function setUrl(
 	await runExclusive(`url ${listener.accountKey}`, async () => {
 		if (holdersOf(listener).some((holder) => holder !== listener)) return;
 		const wasAccepted = lastAcceptedUrls.get(listener.accountKey) === listener.url;
-		if (!wasAccepted) lastAcceptedUrls.set(listener.accountKey, uncertain);
+		if (!wasAccepted) lastAcceptedUrls.set(listener.accountKey, unknownUrl);
 		const deadline = performance.now() + setUrlMs;
 		const result = await callService(context, account, setWebhookRequest(listener.url), {
 			timeoutMs: attemptMs,

@@ -5,9 +5,9 @@ import { messageOf } from './unknownValues';
 export class InvalidValueError extends Error {
 	readonly remedy: string;
 
-	/** @param problem names the field and its value, such as `Amount (ETB) is "abc", which is not a number` */
-	constructor(problem: string, remedy: string, options?: ErrorOptions) {
-		super(problem, options);
+	/** @param message names the field and its value, such as `Amount (ETB) is "abc", which is not a number` */
+	constructor(message: string, remedy: string, options?: ErrorOptions) {
+		super(message, options);
 		this.name = 'InvalidValueError';
 		this.remedy = remedy;
 	}
@@ -15,16 +15,16 @@ export class InvalidValueError extends Error {
 
 /**
  * Makes the error for a value of a field.
- * @param why the reason, such as `is not https`; it is left out for an empty field
+ * @param reason the reason, such as `is not https`; it is left out for an empty field
  */
 export const fieldError = (
 	field: string,
 	value: unknown,
-	why: string,
+	reason: string,
 	remedy: string,
 ): InvalidValueError =>
 	new InvalidValueError(
-		`${field} is ${show(value)}${isAbsent(value) ? '' : `, which ${why}`}`,
+		`${field} is ${show(value)}${isAbsent(value) ? '' : `, which ${reason}`}`,
 		remedy,
 	);
 
@@ -35,10 +35,10 @@ export const fieldError = (
 export function assertValue(
 	field: string,
 	value: unknown,
-	rules: ReadonlyArray<[isBroken: boolean, why: string, remedy: string]>,
+	rules: ReadonlyArray<[isBroken: boolean, reason: string, remedy: string]>,
 ): void {
-	for (const [isBroken, why, remedy] of rules)
-		if (isBroken) throw fieldError(field, value, why, remedy);
+	for (const [isBroken, reason, remedy] of rules)
+		if (isBroken) throw fieldError(field, value, reason, remedy);
 }
 
 /** Turns any thrown error, such as that of an expression, into an `InvalidValueError`. */

@@ -51,7 +51,7 @@ export function invalidValueFailure(error: unknown): {
 }
 
 /** The n8n error for a value that cannot be used. An error that n8n threw stays as it is. */
-export function invalidValueNodeError(node: INode, error: unknown, itemIndex?: number): Error {
+export function toNodeError(node: INode, error: unknown, itemIndex?: number): Error {
 	const { cause, message, remedy } = asInvalidValue(error);
 	if (cause instanceof Error) return cause;
 	return operationError(node, withItem(message, itemIndex), remedy, itemIndex);

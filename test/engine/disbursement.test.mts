@@ -79,7 +79,7 @@ type OptionTest = {
 	refusing: NodeParameterValueType;
 } & (
 	| { code: 'settings'; limit?: undefined }
-	| { code: 'notCovered' | 'aboveMaximum'; limit: Limit }
+	| { code: 'notCovered' | 'totalAboveMaximum'; limit: Limit }
 );
 
 interface Limit {
@@ -100,7 +100,7 @@ const optionTests = {
 	maxAmountEtb: { why: 'a maximum is empty', code: 'settings', refusing: '' },
 	maxTotalEtb: {
 		why: 'it is above its maximum',
-		code: 'aboveMaximum',
+		code: 'totalAboveMaximum',
 		refusing: '15',
 		limit: { value: '20', countsPaid: true },
 	},
@@ -202,7 +202,7 @@ describe('a reference', () => {
 		const items = [a, { ...b, reference: '' }];
 		expect((await pay(items)).error?.message).toMatch(/\[item 1\]$/);
 		const refused = await pay(items, { options: { maxTotalEtb: '5' } }, { onError });
-		expect(codesOf(refused)).toEqual(['aboveMaximum', 'invalid']);
+		expect(codesOf(refused)).toEqual(['totalAboveMaximum', 'invalid']);
 		expect(payments()).toEqual([]);
 		expect(codesOf(await pay(items, {}, { onError }))).toEqual(['paid', 'invalid']);
 	});
@@ -405,16 +405,19 @@ describe('before anybody is paid', () => {
 		expect(codesOf(await pay(people(2), fields, { onError }))).toEqual(all(2, 'notCovered'));
 	});
 
-	test.each(['maxTotalEtb', 'maxAmountEtb'])(
+	test.each([
+		['maxTotalEtb', 'totalAboveMaximum'],
+		['maxAmountEtb', 'aboveMaximum'],
+	])(
 		'because of %s, while the database fails: it is said that somebody may be paid',
-		async (limit) => {
+		async (limit, code) => {
 			await pay(people(1));
 			const broken = jest
 				.spyOn(deduplicator, 'checkProcessedAndRecord')
 				.mockRejectedValue(new Error('database is locked'));
 			const result = await pay(people(2), { options: { [limit]: '1' } }, { onError });
 			broken.mockRestore();
-			expect(codesOf(result)).toEqual(all(2, 'aboveMaximum'));
+			expect(codesOf(result)).toEqual(all(2, code));
 			expect(result.hints.join()).toMatch(/may have been paid: .*database is locked/);
 		},
 	);
@@ -602,7 +605,7 @@ describe('a payment that was sent before, and has a field that keeps it from bei
 	test.each([
 		['1000', 'paid'],
 		['5', 'paid'],
-		['1', 'aboveMaximum'],
+		['1', 'totalAboveMaximum'],
 	])(
 		'is told as it ended if it is above the maximum, with %s for the run',
 		async (maxTotalEtb, last) => {
@@ -698,7 +701,7 @@ describe('Retry On Fail', () => {
 		const items = people(2).map((item) => ({ ...item, toUserId: 'etbw_u0' }));
 		const options = { concurrency: 1, maxTotalEtb: `={{ Math.random() < 0.5 ? 20 : ${then} }}` };
 		const { error, hints } = await pay(items, { options }, { retryOnFail: true, maxTries: 2 });
-		expect(errorData(error).get('code')).toBe(then < 20 ? 'aboveMaximum' : undefined);
+		expect(errorData(error).get('code')).toBe(then < 20 ? 'totalAboveMaximum' : undefined);
 		if (then === 20) expect(hints.join()).toContain('(2 payments');
 	});
 

@@ -99,8 +99,8 @@ export const mutations: Mutation[] = [
 			"? 'inDoubt' : 'inDoubt'",
 		],
 		'A dry run reserves': [
-			'async (change) => await askPaymentStates(change, payments, slotNow())',
-			'async (change) => { const known = await askPaymentStates(change, payments, slotNow()); change.keep(payments.map(sentMark)); return known; }',
+			'async (change) => await askPaymentStates(change, entries, slotNow())',
+			'async (change) => { const known = await askPaymentStates(change, entries, slotNow()); change.keep(entries.map(sentMark)); return known; }',
 		],
 		'Paid is not recorded': [
 			"paid.flatMap((each) => [...factMarks('paid', each), paidToMark(each)])",
@@ -143,10 +143,10 @@ export const mutations: Mutation[] = [
 			'references.map(alsoAsk)',
 		],
 		'Paid to another person or amount counts as unused': [
-			"states.set(payment, 'otherPayment')",
-			"states.set(payment, 'unused')",
+			"states.set(entry, 'otherPayment')",
+			"states.set(entry, 'unused')",
 		],
-		'The payee is not asked for': ['!payees.has(paidToMark(payment))', 'false'],
+		'The payee is not asked for': ['!payees.has(paidToMark(entry))', 'false'],
 		'Settling: not paid leaves the mark sent': ['change.remove(freed.flatMap(marksOfUse));', ''],
 		'Settling: not paid leaves the doubt': [
 			'change.remove(freed.flatMap(marksOfUse));',

@@ -48,8 +48,8 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 	'notPaid invalid': ({ payee }) => payee.variant === 'noReference',
 	'notPaid sameReference': ({ run, payee, key }) =>
 		run.payees.some((other) => other !== payee && other.key === key),
-	'notPaid aboveMaximum': ({ run, payee }) =>
-		isAboveLimit(run) || payee.amount > (run.plan.maxAmountEtb ?? Infinity),
+	'notPaid aboveMaximum': ({ run, payee }) => payee.amount > (run.plan.maxAmountEtb ?? Infinity),
+	'notPaid totalAboveMaximum': ({ run }) => isAboveLimit(run),
 	'notPaid notCovered': ({ world: { plan }, run, isHealthy }) =>
 		run.plan.checkBalance &&
 		(!isHealthy || plan.balanceResponses.length > 0 || plan.balance < 1_000_000),

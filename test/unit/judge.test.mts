@@ -208,7 +208,7 @@ describe('a payment', () => {
 			expect(shownBy('422', '{"message":"Could not save it"}')).toEqual([
 				'verdict: unknown',
 				'code: unclear',
-				'problem: The service answered 422 with a message that leaves open whether it paid',
+				'evidence: The service answered 422 with a message that leaves open whether it paid',
 				...['rule: laterStep', 'matched: Could not save', ''],
 			]);
 			expect(shownBy('422', '{"errors":["No money"],"message":"Bad request"}')).toEqual([

@@ -7,14 +7,22 @@ import type { ListSettings } from './listSettings';
 import { cellText } from './spreadsheet';
 import { remarkFinder } from './remarkFinder';
 import { sameValueFinder } from './sameValueFinder';
-import { optionalColumns, type Column, type UncheckedColumn } from './columns';
+import { uncheckedColumns, type Column, type UncheckedColumn } from './columns';
 import { readList, type HeadingOf } from './readList';
 import { historyFinder, type History } from './history';
 import { readPeople, readRegisteredPayments } from './knownTables';
 import { payrollReference } from './payrollReference';
 import type { KnownTables, RegisteredPayment } from './knownTables';
 import { isChange, remark, type Remark } from './remarks';
-import { isChecked, readRow, type Person, type ReadRow } from './rows';
+import { readRow, type Person, type ReadRow } from './rows';
+
+/** A payment of the register in the output. */
+interface RegisteredFields
+	extends Pick<RegisteredPayment, 'reference' | 'period' | 'paidAt' | 'txHash' | 'workflow'>,
+		Pick<Person, 'name' | 'phone' | 'amountEtb'> {
+	/** The wallet. */
+	toUserId: string;
+}
 
 /** A row in the output, as docs/operations.md describes it. Amounts are in ETB. */
 export interface CheckedRow
@@ -35,11 +43,11 @@ export interface CheckedRow
 	/** It is there only with at least one of the two tables, and an employee number that can be read. */
 	known?: 'new' | 'changed' | 'same';
 	/** The payment for the same purpose that was the last before this period, or if there is none, the newest. */
-	lastTime?: ReturnType<typeof registeredFields>;
+	lastTime?: RegisteredFields;
 	/** The row of this very payment, with the status `paidBefore`. */
-	paid?: ReturnType<typeof registeredFields>;
+	paid?: RegisteredFields;
 	/** The row of this very payment that the register has as unknown; the status is `problem`. */
-	unknown?: ReturnType<typeof registeredFields>;
+	unknown?: RegisteredFields;
 	/** The cells of the columns that are not read. A heading can be any text, so they have an object of their own. */
 	otherColumns: Record<string, unknown>;
 	/** The names of these columns. */
@@ -121,8 +129,8 @@ export function checkList(
 /** The cells of the columns that are not checked, as they came. A list may lack a column. */
 const uncheckedCells = (cells: ReadRow['cells']): Partial<Record<UncheckedColumn, unknown>> =>
 	Object.fromEntries(
-		optionalColumns
-			.filter((column) => !isChecked(column) && cells[column] !== undefined)
+		uncheckedColumns
+			.filter((column) => cells[column] !== undefined)
 			.map((column) => [column, cells[column]]),
 	);
 
@@ -221,8 +229,7 @@ const paymentFieldsOf = (
 const listedFieldsOf = ({ amountEtb, listedAmountEtb = amountEtb }: Person) =>
 	listedAmountEtb !== undefined && { listedAmountEtb };
 
-/** A payment of the register in the output. */
-const registeredFields = ({ person, ...payment }: RegisteredPayment) => ({
+const registeredFields = ({ person, ...payment }: RegisteredPayment): RegisteredFields => ({
 	reference: payment.reference,
 	period: payment.period,
 	name: person.name,

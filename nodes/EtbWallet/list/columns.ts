@@ -10,6 +10,8 @@ interface ColumnTraits {
 	 */
 	name: string;
 	isRequired?: true;
+	/** Whether `rows.ts` reads its cells. The cells of the others are given out as they came. */
+	isChecked?: true;
 	/** The name of its field under *Columns*, for the heading in the user's own list. */
 	displayName: string;
 	/** Such a heading. */
@@ -36,6 +38,7 @@ const table = [
 	{
 		name: 'employee',
 		isRequired: true,
+		isChecked: true,
 		displayName: 'Employee',
 		example: 'Staff No',
 		contents: 'employee numbers, or another number that each person keeps',
@@ -43,6 +46,7 @@ const table = [
 	{
 		name: 'name',
 		isRequired: true,
+		isChecked: true,
 		displayName: 'Name',
 		example: 'Full name',
 		contents: 'names',
@@ -51,6 +55,7 @@ const table = [
 	{
 		name: 'amountEtb',
 		isRequired: true,
+		isChecked: true,
 		displayName: 'Amount',
 		example: 'Net to pay',
 		contents: 'what each person gets, in ETB',
@@ -64,6 +69,7 @@ const table = [
 	},
 	{
 		name: 'userId',
+		isChecked: true,
 		displayName: 'User ID',
 		example: 'Wallet',
 		contents: 'wallets, if the list has them',
@@ -81,8 +87,9 @@ const table = [
 type PersonColumn = (typeof table)[number]['name'];
 /** The columns that hold text about a person. */
 export type TextColumn = Exclude<PersonColumn, 'amountEtb'>;
-/** The columns whose cells are given out as they came. The others are read in `rows.ts`. */
-export type UncheckedColumn = Exclude<TextColumn, 'employee' | 'name' | 'userId'>;
+/** The columns that `rows.ts` reads, and those whose cells are given out as they came. */
+export type CheckedColumn = Extract<(typeof table)[number], { isChecked: true }>['name'];
+export type UncheckedColumn = Exclude<PersonColumn, CheckedColumn>;
 
 export const columns: ReadonlyArray<ColumnTraits & { name: PersonColumn }> = table;
 
@@ -90,6 +97,12 @@ export const columns: ReadonlyArray<ColumnTraits & { name: PersonColumn }> = tab
 export type Column = PersonColumn | 'period';
 export const columnNames: readonly Column[] = [...columns.map(({ name }) => name), 'period'];
 
+export const checkedColumns: readonly CheckedColumn[] = table.flatMap((column) =>
+	'isChecked' in column ? column.name : [],
+);
+export const uncheckedColumns: readonly UncheckedColumn[] = table.flatMap((column) =>
+	'isChecked' in column ? [] : column.name,
+);
 export const requiredColumns: readonly PersonColumn[] = columns
 	.filter(({ isRequired }) => isRequired)
 	.map(({ name }) => name);

@@ -13,7 +13,7 @@ import {
 	cellText,
 	cellValue,
 } from './spreadsheet';
-import type { Column, TextColumn } from './columns';
+import { checkedColumns, type CheckedColumn, type TextColumn } from './columns';
 import type { HeadingOf, SourceRow } from './readList';
 import { remark, remarkIf, type Remark } from './remarks';
 
@@ -40,18 +40,15 @@ export const personOf = (row: unknown): Person => ({
 type Reader = (cell: unknown, field: string, now: Date) => Partial<Person> & { remarks?: Remark[] };
 
 /**
- * The columns that are checked. An invisible character is a problem in a value that is sent, and in an
- * amount.
+ * The readers of the columns that are checked. An invisible character is a problem in a
+ * value that is sent, and in an amount.
  */
-const checkedColumns: Array<{ column: Column; forbidsInvisible: boolean; read: Reader }> = [
-	{ column: 'employee', forbidsInvisible: false, read: readEmployee },
-	{ column: 'name', forbidsInvisible: false, read: readName },
-	{ column: 'userId', forbidsInvisible: true, read: () => ({}) },
-	{ column: 'amountEtb', forbidsInvisible: true, read: readAmountCell },
-];
-
-export const isChecked = (name: Column): boolean =>
-	checkedColumns.some(({ column }) => column === name);
+const readers: Readonly<Record<CheckedColumn, { forbidsInvisible: boolean; read: Reader }>> = {
+	employee: { forbidsInvisible: false, read: readEmployee },
+	name: { forbidsInvisible: false, read: readName },
+	userId: { forbidsInvisible: true, read: () => ({}) },
+	amountEtb: { forbidsInvisible: true, read: readAmountCell },
+};
 
 /** A row of the list, as far as it can be read. */
 export interface ReadRow extends SourceRow {
@@ -81,7 +78,8 @@ export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): Rea
 	const problems = [problemOfKind[kind]];
 	const remarks = kind === 'total' ? [remark('total')] : [];
 	const columnsToRead = kind === 'person' ? checkedColumns : [];
-	for (const { column, forbidsInvisible, read } of columnsToRead) {
+	for (const column of columnsToRead) {
+		const { forbidsInvisible, read } = readers[column];
 		try {
 			const cell = cells[column];
 			const field = headingOf(column);

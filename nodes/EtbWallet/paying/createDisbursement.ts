@@ -9,13 +9,13 @@ import { isBlockedByField } from '../codes';
 import type { Operation } from '../operation';
 import { readOptions, type RunOptions } from './options';
 import {
-	objectIfAboveMaximum,
+	amountObjection,
 	fillInPayment,
 	firstUses,
 	isFailed,
 	isKeyed,
 	isPayment,
-	objectIfSameReference,
+	referenceObjection,
 } from './entry';
 import type { Entry, Payment, Result } from './entry';
 import { PaymentRecord } from './paymentRecord';
@@ -60,8 +60,8 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const halt =
-		haltIfAboveMaximum(acceptable, options.maxTotalEtb) ??
-		(await haltIfUncovered(run, record, pending));
+		totalHalt(acceptable, options.maxTotalEtb) ??
+		(await coverageHalt(run, record, pending));
 	if (halt !== undefined) return await haltRun(halt);
 	hintAtRepeatedUsers(context, acceptable);
 	await hintAtEmptyRecord(context, record);
@@ -75,8 +75,8 @@ const objectionFinder =
 	(entries: readonly Entry[]) => {
 		const uses = firstUses(entries);
 		return (entry: Entry): Result | undefined =>
-			objectIfAboveMaximum(entry, maxAmountEtb) ??
-			objectIfSameReference(entry, uses.get(entry.key ?? ''));
+			amountObjection(entry, maxAmountEtb) ??
+			referenceObjection(entry, uses.get(entry.key ?? ''));
 	};
 
 /** Whether an entry has no result yet, or one of a field. Then its reference may have been sent by an earlier run. */
@@ -87,18 +87,18 @@ const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
 
 /** The halt of a run whose sum is above the Maximum per Run in ETB; undefined if it may start. */
-function haltIfAboveMaximum(payments: Payment[], limit?: Decimal): Result | undefined {
+function totalHalt(payments: Payment[], limit?: Decimal): Result | undefined {
 	const total = totalOf(payments);
 	if (limit === undefined || !isAbove(total, limit)) return undefined;
 	return {
-		code: 'aboveMaximum',
+		code: 'totalAboveMaximum',
 		message: `The payments of this run add up to ${formatEtb(total)}, which is ${formatEtb(subtract(total, limit))} above the Maximum per Run of ${formatEtb(limit)}`,
 		remedy: 'Check the amounts, or raise the maximum under Options.',
 	};
 }
 
 /** The halt of a run if the treasury does not hold what is still to be paid; undefined if it may start. */
-async function haltIfUncovered(
+async function coverageHalt(
 	run: Run,
 	record: PaymentRecord,
 	pending: Payment[],

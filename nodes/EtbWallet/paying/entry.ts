@@ -93,7 +93,7 @@ export function fillInSentFields(read: ParameterReader, entry: Entry): void {
 }
 
 /** The objection to an entry whose amount is above the Maximum per Payment, in ETB. */
-export function objectIfAboveMaximum(
+export function amountObjection(
 	{ amount }: Entry,
 	maxAmountEtb?: Decimal,
 ): Result | undefined {
@@ -115,7 +115,7 @@ export function firstUses(entries: readonly Entry[]): ReadonlyMap<string, Entry>
 }
 
 /** The objection to an entry whose reference is that of `first`, another entry of the run. */
-export function objectIfSameReference(entry: Entry, first: Entry | undefined): Result | undefined {
+export function referenceObjection(entry: Entry, first: Entry | undefined): Result | undefined {
 	if (first === undefined || first.itemIndex === entry.itemIndex) return undefined;
 	const likeness =
 		first.reference === entry.reference

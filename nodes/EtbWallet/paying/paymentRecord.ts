@@ -227,7 +227,7 @@ export class PaymentRecord {
 	 * Records a person's statements about references, regardless of user IDs and amounts. When it throws, some of the
 	 * statements may be recorded.
 	 * @param statements one for each reference
-	 * @param isByHand whether a person typed the statements just now. Otherwise they may be old (`settledBy`)
+	 * @param isByHand whether a person typed the statements just now. Otherwise they may be old (`resultOfStatement`)
 	 */
 	async settle<Each extends Statement>(
 		statements: Each[],
@@ -239,7 +239,7 @@ export class PaymentRecord {
 			const settled = new Map(
 				[...states].map(([each, state]) => {
 					const mayBeOld = !isByHand && freedBefore.has(each);
-					return [each, settledBy(state, each.says, mayBeOld)];
+					return [each, resultOfStatement(state, each.says, mayBeOld)];
 				}),
 			);
 			const settledAs = (...results: StatementResult[]): Each[] =>
@@ -280,7 +280,7 @@ export class PaymentRecord {
 		);
 		// A late response of another run may have recorded *paid*, after a person freed the reference and this run
 		// reserved it.
-		const paidByOthers = await havingFact(change, 'paid', notMade);
+		const paidByOthers = await askFact(change, 'paid', notMade);
 		const free = notMade.filter((each) => !paidByOthers.has(each));
 		change.remove(free.flatMap(marksOfUse));
 	}
@@ -309,7 +309,7 @@ export class PaymentRecord {
 
 /**
  * The statements that a *not paid* was recorded before: about this reference, or for a *not paid* that names a time of
- * sending about that sending. They are asked for only where that makes a difference (`settledBy`).
+ * sending about that sending. They are asked for only where that makes a difference (`resultOfStatement`).
  */
 async function askFreedBefore<Each extends Statement>(
 	change: RecordChange,
@@ -328,7 +328,7 @@ async function askFreedBefore<Each extends Statement>(
  * paid* of a reference, or of one sending of it, changes nothing. A *paid* of a reference that was settled as not paid and
  * is unused now makes it in doubt, because the two statements differ
  */
-function settledBy(
+function resultOfStatement(
 	state: ReferenceState,
 	says: Statement['says'],
 	mayBeOld: boolean,
@@ -355,11 +355,11 @@ async function askReferenceStates<Each extends Keyed>(
 ): Promise<Map<Each, ReferenceState>> {
 	const sent = await change.ask(references.map(sentMark));
 	const used = references.filter((each) => sent.has(sentMark(each)));
-	const paid = await havingFact(change, 'paid', used, alsoAsk);
+	const paid = await askFact(change, 'paid', used, alsoAsk);
 	const unpaid = used.filter((each) => !paid.has(each));
 	const busy = await change.ask(unpaid.flatMap((each) => busyMarks(each, slot)));
 	const isBusy = (each: Each): boolean => busyMarks(each, slot).some((mark) => busy.has(mark));
-	const doubted = await havingFact(change, 'doubt', unpaid.filter(isBusy));
+	const doubted = await askFact(change, 'doubt', unpaid.filter(isBusy));
 	const stateOf = (each: Each): ReferenceState => {
 		if (!sent.has(sentMark(each))) return 'unused';
 		if (paid.has(each)) return 'paid';
@@ -373,7 +373,7 @@ async function askReferenceStates<Each extends Keyed>(
  * removed at the end of the change.
  * @param alsoAsk gives a mark that is asked for in the second call, for references that may have the fact
  */
-async function havingFact<Each extends Keyed>(
+async function askFact<Each extends Keyed>(
 	change: RecordChange,
 	fact: Fact,
 	references: Each[],

@@ -27,7 +27,7 @@ interface NamedStatement extends Statement {
 	reference: string;
 }
 
-/** The result of settling one reference, as its item tells it. */
+/** The result of settling one reference, in its item. */
 interface ItemResult {
 	code: Code;
 	message: string;
@@ -124,9 +124,9 @@ export async function settle(
 		context,
 		'Settle Unknown, nothing was sent. If you set Mode by hand, now set it back, and run the workflow again',
 	);
-	return [...settled].map(([{ reference }, state]) => {
-		const { code, ...told } = itemResults[state];
-		const json = { outcome: outcomeOf(code), code, ...told, mode: 'settle', reference };
+	return [...settled].map(([{ reference }, result]) => {
+		const { code, ...texts } = itemResults[result];
+		const json = { outcome: outcomeOf(code), code, ...texts, mode: 'settle', reference };
 		return { json, pairedItem: { item: 0 } };
 	});
 }

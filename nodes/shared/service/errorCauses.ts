@@ -1,7 +1,7 @@
 /** The causes of attempts without a response, by error code, with a remedy if the usual one does not fit. */
 import { certificateCodes, endedBy } from './attempt';
 
-type Cause = [why: string, remedy?: string];
+type Cause = [cause: string, remedy?: string];
 
 const outOfDate: Cause = [
 	'its certificate is out of date',

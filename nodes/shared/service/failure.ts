@@ -87,7 +87,7 @@ const checkAddress =
 export function describeFailure(
 	request: ServiceRequest,
 	attempt: Attempt,
-	{ verdict, code, problem }: Exclude<Judgement, { verdict: 'done' }>,
+	{ verdict, code, evidence }: Exclude<Judgement, { verdict: 'done' }>,
 	account: Account,
 	attempts: number,
 ): ServiceFailure {
@@ -106,11 +106,11 @@ export function describeFailure(
 	const explanation = explanationOf(status, verdict);
 	const hide = (text: string): string => hideSecrets(text, account);
 	const shown =
-		problem === undefined
+		evidence === undefined
 			? `${explanation.cause} (${status})`
-			: shortLine(`The service answered ${status} ${problem}`, hide);
+			: shortLine(`The service answered ${status} ${evidence}`, hide);
 	const remedy =
-		request.remedies?.[status] ?? (problem === undefined ? explanation.remedy : checkRequest);
+		request.remedies?.[status] ?? (evidence === undefined ? explanation.remedy : checkRequest);
 	return {
 		verdict,
 		code,
@@ -133,14 +133,14 @@ function describeNoResponse(
 			remedy: 'n8n was busy, or its machine stood still. Run the workflow again.',
 		};
 	}
-	const [why, remedy = checkAddress] = causesByErrorCode.get(errorCode) ?? [
+	const [cause, remedy = checkAddress] = causesByErrorCode.get(errorCode) ?? [
 		`the connection failed (${hideSecrets(errorCode, account)})`,
 	];
 	const { origin } = account.url;
 	return {
 		message: mayHaveBeenSent
-			? `No response from the service at ${origin}: ${why}`
-			: `The service at ${origin} cannot be reached: ${why}`,
+			? `No response from the service at ${origin}: ${cause}`
+			: `The service at ${origin} cannot be reached: ${cause}`,
 		remedy,
 	};
 }

@@ -37,7 +37,7 @@ export type FailureCode = 'notReached' | 'refused' | 'noResponse' | 'unclear';
 /**
  * The verdict on one attempt, with its reason. `notDone`: it was not carried out, or it only reads.
  * `unknown`: it may have been carried out. `mayBeRepeated`: the failure can be temporary, and a repetition is safe.
- * `problem` follows *The service answered 422*.
+ * `evidence` follows *The service answered 422*.
  */
 export type Judgement =
 	| { verdict: 'done' }
@@ -103,7 +103,7 @@ function judgeNoResponse(
 function judgeSuccess(request: RequestTraits, response: ServiceResponse): Judgement {
 	if (request.movesMoney === true && hasSuccess(response.body, false))
 		return judgeDenial(request, response);
-	const finding = whyNoSuccess(request, response);
+	const finding = findingAgainstResponse(request, response);
 	return finding === undefined ? { verdict: 'done' } : notShown(request, finding);
 }
 
@@ -111,8 +111,8 @@ function judgeSuccess(request: RequestTraits, response: ServiceResponse): Judgem
 function judgeDenial(request: RequestTraits, response: ServiceResponse): Judgement {
 	const finding = findingAgainstRefusal(request, response);
 	if (finding !== undefined) return notShown(request, finding);
-	const problem = 'and says that it did not pay';
-	return { verdict: 'notDone', code: 'refused', mayBeRepeated: false, problem };
+	const evidence = 'and says that it did not pay';
+	return { verdict: 'notDone', code: 'refused', mayBeRepeated: false, evidence };
 }
 
 /** The verdict on a success status that shows no success. */
@@ -122,28 +122,31 @@ function notShown(request: RequestTraits, finding: Finding): Judgement {
 }
 
 /** The reason why a success status shows no success. */
-function whyNoSuccess(request: RequestTraits, response: ServiceResponse): Finding | undefined {
+function findingAgainstResponse(
+	request: RequestTraits,
+	response: ServiceResponse,
+): Finding | undefined {
 	const { responseField } = request;
 	const movesMoney = request.movesMoney === true;
 	const { body } = response;
-	if (movesMoney && !hasSuccess(body, true)) return { problem: 'without saying whether it paid' };
+	if (movesMoney && !hasSuccess(body, true)) return { evidence: 'without saying whether it paid' };
 	if (!isReadOnly(request) && body !== undefined && hasRepeatedName(response))
-		return { problem: 'with the same name twice in its body' };
+		return { evidence: 'with the same name twice in its body' };
 	const maySayNothing = request.defaultOutput !== undefined;
 	const isReadable =
 		hasFields(body) || (maySayNothing && (body !== undefined || isPlain(response)));
 	if (!isReadable) {
 		const isEmpty = response.text.trim() === '';
-		return { problem: isEmpty ? 'with an empty body' : 'with a body that is not a JSON object' };
+		return { evidence: isEmpty ? 'with an empty body' : 'with a body that is not a JSON object' };
 	}
 	const finding = findingAgainstSuccess(body ?? response.text, request);
 	if (finding !== undefined || responseField === undefined) return finding;
 	const found = valuesOf(body, responseField).filter((value) => value !== undefined);
-	if (found.every(isAbsent)) return { problem: `with no ${responseField} in its body` };
+	if (found.every(isAbsent)) return { evidence: `with no ${responseField} in its body` };
 	const isProof = found.every(isTransactionHash) && new Set(found).size === 1;
 	if (!movesMoney || isProof) return undefined;
 	const matched = JSON.stringify(found);
-	return { problem: `with a ${responseField} that is no proof`, rule: 'transactionHash', matched };
+	return { evidence: `with a ${responseField} that is no proof`, rule: 'transactionHash', matched };
 }
 
 /** Whether a body is empty or plain words, such as OK, and neither a web page nor the beginning of JSON. */

@@ -15,7 +15,7 @@ export interface Match {
 /** Why a response does not mean what its status means, with the rule that found it, if one did. */
 export interface Finding extends Partial<Match> {
 	/** Words that follow "The service answered 422". */
-	problem: string;
+	evidence: string;
 }
 
 /** Makes a pattern of the words of each rule, in capital or small letters. */

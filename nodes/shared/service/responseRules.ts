@@ -38,14 +38,14 @@ export function findingAgainstSuccess(
 	const rules =
 		movesMoney === true ? { ...rulesAgainstSuccess, ...rulesAgainstPayment } : rulesAgainstSuccess;
 	const fields = fieldsIn(body);
-	if (fields.size > maxFields) return { problem: 'with more fields than a response has' };
+	if (fields.size > maxFields) return { evidence: 'with more fields than a response has' };
 	for (const [name, found] of fields) {
 		if (Object.hasOwn(sent, name.replace(/^data\./, ''))) continue;
 		const patterns = patternsFor(rules, name);
 		for (const value of found) {
 			const match = firstMatch(patterns, value);
 			if (match !== undefined)
-				return { ...match, problem: `with ${name || 'the words'}: ${JSON.stringify(value)}` };
+				return { ...match, evidence: `with ${name || 'the words'}: ${JSON.stringify(value)}` };
 		}
 	}
 	for (const [name, value] of Object.entries(sent)) {
@@ -60,7 +60,7 @@ export function findingAgainstSuccess(
 		if (other === undefined) continue;
 		// The value is not cut here, because secrets have to be hidden before the message is cut.
 		const shown = isAbsent(other) ? 'empty' : JSON.stringify(other);
-		return { problem: `with another value than was sent: ${name} is ${shown}` };
+		return { evidence: `with another value than was sent: ${name} is ${shown}` };
 	}
 	return undefined;
 }
@@ -224,11 +224,11 @@ export function findingAgainstRefusal(
 ): Finding | undefined {
 	const { status, body, text } = response;
 	if (movesMoney !== true)
-		return hasSuccess(body, true) ? { problem: 'with success: true' } : undefined;
+		return hasSuccess(body, true) ? { evidence: 'with success: true' } : undefined;
 	if (text.length > maxRefusalLength)
-		return { problem: 'with a body that is too long for a refusal' };
+		return { evidence: 'with a body that is too long for a refusal' };
 	if (body !== undefined && hasRepeatedName(response))
-		return { problem: 'with the same name twice in its body' };
+		return { evidence: 'with the same name twice in its body' };
 	const isPage = /^\s*<(?:!doctype )?html\b/i.test(text);
 	const fields = fieldsIn(body ?? (isPage ? text.replace(/<[^<>]*>/g, ' ') : text));
 	const lastPartOf = (name: string): string => name.split('.').at(-1) ?? '';
@@ -237,13 +237,13 @@ export function findingAgainstRefusal(
 	const needsReason = statusesNeedingReason.has(status) && !hasSuccess(body, false);
 	for (const [name, values] of fields) {
 		const leaves = name === '' ? 'words that leave' : `a ${name} that leaves`;
-		const problem = `with ${leaves} open whether it paid`;
+		const evidence = `with ${leaves} open whether it paid`;
 		if (!isFieldOfRefusal(name, sent))
-			return { problem, rule: 'fieldNeverInRefusal', matched: name };
+			return { evidence, rule: 'fieldNeverInRefusal', matched: name };
 		const isReason = needsReason && reasonNames.test(lastPartOf(name));
 		for (const value of values) {
 			const match = unclearIn(name, value) ?? (isReason ? unexplainedIn(value) : undefined);
-			if (match !== undefined) return { problem, ...match };
+			if (match !== undefined) return { evidence, ...match };
 		}
 	}
 	return undefined;

@@ -9,7 +9,7 @@ import { checkList } from '../../list/checkList';
 import { readListSettings } from '../../list/listSettings';
 import { columns, optionalColumns, requiredColumns } from '../../list/columns';
 import { errorItem } from '../../../shared/n8n';
-import { invalidValueNodeError, invalidValueFailure } from '../../../shared/nodeErrors';
+import { toNodeError, invalidValueFailure } from '../../../shared/nodeErrors';
 import type { ParameterReader } from '../../parameters';
 import type { Operation } from '../../operation';
 
@@ -113,7 +113,7 @@ export const checkListOperation: Operation = {
 		try {
 			return checkItems(context, read);
 		} catch (error) {
-			if (!context.continueOnFail()) throw invalidValueNodeError(context.getNode(), error);
+			if (!context.continueOnFail()) throw toNodeError(context.getNode(), error);
 			return [errorItem({ ...invalidValueFailure(error) }, 0)];
 		}
 	},

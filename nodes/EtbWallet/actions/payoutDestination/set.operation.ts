@@ -94,8 +94,8 @@ function readBankFields(value: unknown): Record<string, string> {
 	for (const row of Array.isArray(rows) ? rows : []) {
 		const key = readText('Name of a bank field', property(row, 'name'), nameRemedy);
 		if (key === 'type' || fields.has(key)) {
-			const why = key === 'type' ? 'is the payout type itself' : 'is used twice';
-			throw fieldError('Name of a bank field', key, why, 'Give each bank field its own name.');
+			const reason = key === 'type' ? 'is the payout type itself' : 'is used twice';
+			throw fieldError('Name of a bank field', key, reason, 'Give each bank field its own name.');
 		}
 		const text = readText(`Bank field ${show(key)}`, property(row, 'value'), valueRemedy);
 		fields.set(key, text);
