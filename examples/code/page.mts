@@ -34,9 +34,9 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	// A reason that is that of the row above stands there once.
 	const isRepeated = !hasOutcome('paid')(row) && reason !== '' && reason === reasonIn(before ?? {});
 	// One that the register does not have as unknown was sent just now.
-	const known = registered(register, row) ?? row;
-	const lastSentAt = hasOutcome('unknown')(known) ? (known.paidAt ?? known.updatedAt) : undefined;
-	const sentAt = row.paidAt ?? lastSentAt;
+	const known = row.id ? row : (registered(register, row) ?? row);
+	const lastSentAt = hasOutcome('unknown')(known) ? known.paidAt || known.updatedAt : undefined;
+	const sentAt = row.paidAt || lastSentAt;
 	const isPaid = hasOutcome('paid')(row) || row.paid !== undefined;
 	const remarksOf = (): string[] => {
 		if (sureness(row) < 0) return remarksWithout(row, ['rounded']);
@@ -52,7 +52,10 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 		isPaid && !row.purpose && row.reference,
 		...remarksOf(),
 		...(hasOutcome('unknown')(row)
-			? [`Unknown since ${minuteOf(sentAt ?? Date.now())}`, row.reference]
+			? [
+					row.code !== 'otherPayment' && `Unknown since ${minuteOf(sentAt ?? Date.now())}`,
+					row.reference,
+				]
 			: []),
 		hasOutcome('unknown')(row) &&
 			hasOtherAmount(row, row) &&

@@ -3,6 +3,7 @@ import {
 	amountOf,
 	hasOtherAmount,
 	isCorrection,
+	referenceOf,
 	roundingEtb,
 	type PaymentRow,
 } from './payment-row.mts';
@@ -23,8 +24,13 @@ function missingEtb(row: PaymentRow, register: Register): number {
 }
 
 /** Those who were paid less. A correction with another amount can be a further one: nobody can tell. */
-export const paidLess = (results: PaymentRow[], register: Register): PaymentRow[] =>
-	results.filter((row) => !isCorrection(row) && missingEtb(row, register) > roundingEtb);
+export function paidLess(results: PaymentRow[], register: Register): PaymentRow[] {
+	const less = results.filter(
+		(row) => !isCorrection(row) && missingEtb(row, register) > roundingEtb,
+	);
+	// Two rows of one payment are one.
+	return [...new Map(less.map((row) => [referenceOf(row), row])).values()];
+}
 
 /** Those who were paid a correction of this purpose, with another amount than the list has. */
 export const otherCorrections = (results: PaymentRow[]): PaymentRow[] =>

@@ -77,8 +77,10 @@ export interface PaymentRow
 }
 
 /** The reference that a list gives a payment: in the node that pays, somebody can change it. Empty if it has no number. */
-export const listReferenceOf = ({ employeeKey, purpose, period }: RegisterRow): string =>
-	employeeKey ? payrollReference(purpose ?? '', period ?? '', employeeKeyOf(employeeKey)) : '';
+export function listReferenceOf({ employeeKey, employee, purpose, period }: RegisterRow): string {
+	const number = employeeKeyOf(employeeKey || employee || '');
+	return number && payrollReference(purpose ?? '', period ?? '', number);
+}
 
 /** The reference of a row in the register, also of one that *Check List* gives none, because it cannot be paid. */
 export const referenceOf = (row: PaymentRow): string =>

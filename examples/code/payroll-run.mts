@@ -66,7 +66,9 @@ function withResult(listed: PaymentRow, result: PaymentRow): PaymentRow {
 	const sent = { reference, amountEtb, requestedAmountEtb, txHash, paidAt };
 	const row = { ...listed, ...sent, outcome, code, message, remedy, mode };
 	// The register has lost this payment: it was paid, and the record of the node does not say which amount to whom.
-	return code === 'otherPayment' ? { ...row, outcome: 'unknown', amountEtb: undefined } : row;
+	return code === 'otherPayment'
+		? { ...row, outcome: 'unknown', amountEtb: null, listedAmountEtb: undefined }
+		: row;
 }
 
 /**

@@ -84,9 +84,12 @@ function settlerOf(row: PaymentRow, run: PayrollRun): string | undefined {
  */
 function timeOfSending(
 	outcome: RegisterRow['outcome'],
-	{ paidAt, updatedAt }: RegisterRow,
+	code: PaymentRow['code'],
+	{ paidAt, updatedAt, requestedAmountEtb }: RegisterRow,
 	{ isSettling }: PayrollRun,
 ): RegisterRow['paidAt'] {
+	// Nothing was sent of another payment. Its time and its amount are not known.
+	if (code === 'otherPayment' || (isSettling && !requestedAmountEtb)) return paidAt;
 	if (!isSettling) return outcome === 'unknown' ? new Date().toISOString() : paidAt;
 	if (paidAt || outcome !== 'paid' || !updatedAt) return paidAt;
 	// A row of an earlier version has no time: that at which it was written is nearest.
@@ -122,7 +125,7 @@ function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 		requestedAmountEtb,
 		phone: merged.phone && String(merged.phone),
 		userId: result.toUserId ?? old.userId,
-		paidAt: result.paidAt ?? timeOfSending(outcome, known, run),
+		paidAt: result.paidAt ?? timeOfSending(outcome, result.code, known, run),
 		amountEtb: outcome === 'paid' ? amountEtb : undefined,
 		txHash: result.txHash,
 		workflow: `${$workflow.name} (${$workflow.id})`,

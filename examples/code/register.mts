@@ -22,20 +22,27 @@ export interface Register {
 	rows: RegisterRow[];
 }
 
-/** The register can have a reference in several spellings. */
+/** The register can have a reference in several spellings. A row without one has a key that is no reference. */
 const keyOfRow = ({ reference, id }: RegisterRow): string =>
-	reference ? keyOf(reference) : String(id ?? '');
+	reference ? keyOf(reference) : `id ${id}`;
 
 export function registerOf(read: RegisterRow[]): Register {
 	const rows = read
-		.filter(keyOfRow)
+		// A row that somebody added by hand is empty.
+		.filter(({ reference, outcome }) => reference || outcome)
 		.map((row) => ({ ...row, outcome: registeredOutcome(row.outcome ?? '') }))
 		.sort((one, other) => sureness(one) - sureness(other));
 	const byReference = new Map(rows.map((row) => [keyOfRow(row), row]));
-	const surest = rows.filter((row) => row.outcome === byReference.get(keyOfRow(row))?.outcome);
-	const byTransaction = new Map(surest.map((row) => [`${keyOfRow(row)} ${row.txHash}`, row]));
 	const byListReference = new Map(rows.map((row) => [keyOf(listReferenceOf(row)), row]));
 	byListReference.delete('');
+	const surest = rows.filter((row) => row.outcome === byReference.get(keyOfRow(row))?.outcome);
+	// Somebody who was paid, or may have been, under another reference is not called *not paid*.
+	const isOvertaken = (row: RegisterRow): boolean =>
+		hasOutcome('notPaid')(row) &&
+		sureness(byListReference.get(keyOf(listReferenceOf(row))) ?? {}) > sureness(row);
+	const byTransaction = new Map(
+		surest.filter((row) => !isOvertaken(row)).map((row) => [`${keyOfRow(row)} ${row.txHash}`, row]),
+	);
 	return { byReference, byListReference, rows: [...byTransaction.values()] };
 }
 
@@ -44,6 +51,12 @@ export function readRegister(): Register {
 	const now = itemsOf(() => $('Payments now'));
 	return registerOf(now.length > 0 ? now : itemsOf(() => $('Payments')));
 }
+
+/** The row with exactly this reference, in any spelling. */
+export const rowWith = (
+	{ byReference }: Register,
+	{ reference }: Pick<RegisterRow, 'reference'>,
+): RegisterRow | undefined => byReference.get(keyOf(reference ?? ''));
 
 /** The row of a payment: the surest one under its reference, and under the one that the list gives it. */
 export function registered(
@@ -56,15 +69,11 @@ export function registered(
 }
 
 /** The row that a result changes. Under a changed reference it is the row of the payment that was not paid before. */
-export function rowToChange(
-	{ byReference, byListReference }: Register,
-	result: PaymentRow,
-): RegisterRow | undefined {
-	const listed = byListReference.get(keyOf(listReferenceOf(result)));
-	return (
-		byReference.get(keyOf(referenceOf(result))) ??
-		(listed && hasOutcome('notPaid')(listed) ? listed : undefined)
-	);
+export function rowToChange(register: Register, result: PaymentRow): RegisterRow | undefined {
+	const listed = register.byListReference.get(keyOf(listReferenceOf(result)));
+	// The row of a payment that somebody recorded as not paid stays, so that this can be taken back.
+	const isSame = listed && hasOutcome('notPaid')(listed) && !listed.settledBy;
+	return rowWith(register, { reference: referenceOf(result) }) ?? (isSame ? listed : undefined);
 }
 
 /** The corrections of a person for a period. One that is unknown may have been paid, so it counts too. */

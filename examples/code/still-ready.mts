@@ -4,11 +4,20 @@
  */
 import type { PaymentRow, RegisterRow } from './payment-row.mts';
 
+/** The letters and digits of a text. Two references that differ in more are one here: then nothing is sent. */
+const lettersOf = (text = ''): string =>
+	text
+		.normalize('NFKC')
+		.toLowerCase()
+		.replace(/[^\p{L}\p{N}]/gu, '');
+
 /** The reference of a row, and the one that a list gives it: somebody can have changed it in the node that pays. */
-const referencesOf = ({ reference, purpose, period, employeeKey }: RegisterRow): string[] =>
-	[reference ?? '', employeeKey ? `${purpose}-${period}-${employeeKey}` : '']
-		.map((each) => each.trim().toLowerCase())
-		.filter(Boolean);
+function referencesOf(row: RegisterRow): string[] {
+	const { reference, purpose, period, employeeKey, employee } = row;
+	const number = lettersOf(employeeKey || employee || '').replace(/^0+/, '');
+	const listed = number && lettersOf(`${purpose}${period}`) + number;
+	return [lettersOf(reference ?? ''), listed].filter(Boolean);
+}
 
 /**
  * The payments that are still ready: those that no other workflow paid, or left unknown, while the page was open.

@@ -1,7 +1,7 @@
 /** Payments: how each item ends, by the sandbox's own books, and what the node tells about it. */
 import type { IDataObject, INodeParameters, NodeParameterValueType } from 'n8n-workflow';
 import { maxConcurrency, type OptionName } from '../../nodes/EtbWallet/paying/options.ts';
-import { maxTimeoutMs } from '../../nodes/EtbWallet/paying/paymentRecord.ts';
+import { maxTimeoutMs } from '../../nodes/EtbWallet/paying/paymentMarks.ts';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { RunResult } from '../support/engine/engine.mts';
 import { credentialFor, deduplicator, loadAnew, loadPackage } from '../support/engine/engine.mts';
@@ -627,10 +627,40 @@ describe('a payment that was sent before, and has a field that keeps it from bei
 		expect(codesOf(result)).toEqual([...first, 'paid', ...first, 'sameReference']);
 	});
 
-	test('does not keep the others from being paid, if the node stops on errors', async () => {
-		const [paid = {}] = await sentBefore({});
-		const { output } = await pay([paid, small()], { options: { maxAmountEtb: '9' } });
-		expect(codes(output)).toEqual(['paidBefore', 'paid']);
+	test.each([
+		['it is above the maximum', {}, { options: { maxAmountEtb: '9' } }],
+		['its amount cannot be read', { amountEtb: '?' }, {}],
+	])(
+		'keeps the others from being paid if %s, and the node stops on errors',
+		async (_why, more, fields) => {
+			const sent = payments().length;
+			const given = await sentBefore(more);
+			const before = payments().length;
+			const { error } = await pay([...given, small()], fields);
+			expect(payments().length).toBe(before);
+			expect(before).toBeGreaterThan(sent);
+			expect(rows(errorData(error).get('unknown'))).toMatchObject([{ reference: 'pay-b' }]);
+			expect(`${error?.message} ${error?.description}`).toContain('Item 2');
+		},
+	);
+
+	test('is told as another payment if the amount is another one, also above the maximum', async () => {
+		await pay(itemsFor('a'));
+		const [paid = {}] = itemsFor('a');
+		const options = { maxAmountEtb: '9' };
+		expect(codesOf(await pay([{ ...paid, amountEtb: 99 }], { options }, run))).toEqual([
+			'otherPayment',
+		]);
+	});
+
+	test('is named as perhaps paid in the error, if the database fails', async () => {
+		const given = await sentBefore({});
+		const broken = jest
+			.spyOn(deduplicator, 'checkProcessedAndRecord')
+			.mockRejectedValue(new Error('database is locked'));
+		const { error } = await pay(given, { options: { maxAmountEtb: '9' } });
+		broken.mockRestore();
+		expect(error?.description).toMatch(/may have been paid: .*database is locked/);
 	});
 });
 

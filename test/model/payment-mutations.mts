@@ -55,8 +55,8 @@ export const mutations: Mutation[] = [
 			"const unknown = reserved.filter((each) => outcomeOfEntry(each) === 'unknown');",
 		],
 		'Paid is recorded without the mark sent, which a person removed': [
-			"[...factMarks('paid', each), paidToMark(each)]",
-			"[...factMarks('paid', each).slice(1), paidToMark(each)]",
+			"[...factMarks('paid', each), payeeMark(each)]",
+			"[...factMarks('paid', each).slice(1), payeeMark(each)]",
 		],
 		'A doubt is recorded without the mark sent, which a person removed': [
 			"...unknown.flatMap((each) => factMarks('doubt', each)),",
@@ -70,15 +70,6 @@ export const mutations: Mutation[] = [
 			'return { statesBefore, getAgeMs };',
 			'change.keep(wanted.map((each) => busyMark(each, slot)));\n\t\t\treturn { statesBefore, getAgeMs };',
 		],
-		'All references are in one bucket': ['% buckets', '% 1'],
-		'A bucket is another one at each time': [
-			'.readUInt16BE() % buckets',
-			'.readUInt16BE() % buckets + Math.random()',
-		],
-		'The mark of the payee lacks the person': [
-			'JSON.stringify([key, toUserId, amount])',
-			'JSON.stringify([key, amount])',
-		],
 		'The last results of a stopped run are not recorded': [
 			'alsoIfStopped ? undefined : this.stop',
 			'this.stop',
@@ -87,13 +78,6 @@ export const mutations: Mutation[] = [
 			'getAgeMs !== undefined && getAgeMs() < reservedForMs',
 			'getAgeMs !== undefined',
 		],
-		'Slots are no longer than a reservation is its own': [
-			'reservedForMs + clockDifferenceMs',
-			'reservedForMs',
-		],
-		'The mark busy of a slot that has not begun does not count': ['[-1, 0, 1].map', '[-1, 0].map'],
-		'A reservation counts until the end of its slot': ['[-1, 0, 1].map', '[0, 1].map'],
-		'A mark busy never expires': ['`busy:${slot}:', '`busy:0:'],
 		'A reference in flight is taken for in doubt': [
 			"? 'inFlight' : 'inDoubt'",
 			"? 'inDoubt' : 'inDoubt'",
@@ -103,15 +87,11 @@ export const mutations: Mutation[] = [
 			'async (change) => { const known = await askPaymentStates(change, entries, slotNow()); change.keep(entries.map(sentMark)); return known; }',
 		],
 		'Paid is not recorded': [
-			"paid.flatMap((each) => [...factMarks('paid', each), paidToMark(each)])",
+			"paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)])",
 			'paid.map(sentMark)',
 		],
-		'A fact is recorded without its confirmation': [
-			'\tfactMark(fact, keyed),\n\tconfirmedMark(fact, keyed),',
-			'\tfactMark(fact, keyed),',
-		],
 		'Paid is recorded without the payee': [
-			"[...factMarks('paid', each), paidToMark(each)]",
+			"[...factMarks('paid', each), payeeMark(each)]",
 			"factMarks('paid', each)",
 		],
 		'Paid counts without the mark paidConfirmed': [
@@ -146,7 +126,7 @@ export const mutations: Mutation[] = [
 			"states.set(entry, 'otherPayment')",
 			"states.set(entry, 'unused')",
 		],
-		'The payee is not asked for': ['!payees.has(paidToMark(entry))', 'false'],
+		'The payee is not asked for': ['!payees.has(payeeMark(entry))', 'false'],
 		'Settling: not paid leaves the mark sent': ['change.remove(freed.flatMap(marksOfUse));', ''],
 		'Settling: not paid leaves the doubt': [
 			'change.remove(freed.flatMap(marksOfUse));',
@@ -192,13 +172,35 @@ export const mutations: Mutation[] = [
 			"if (says === 'takesBack') return state;",
 			"if (says === 'takesBack' && state === 'inDoubt') return state;",
 		],
-		'Settling: a sending that a statement names is freed again and again': [
-			'settledNotPaidMark({ key })\n		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`',
-			'settledNotPaidMark({ key })\n		: `settledNotPaidOf:${JSON.stringify([key, sentAt, Date.now()])}`',
-		],
 		'Settling: an expression frees again and again': [
 			'!isByHand && freedBefore.has(each)',
 			'false',
+		],
+	}),
+	...inFile(`${paying}/paymentMarks.ts`, {
+		'All references are in one bucket': ['% buckets', '% 1'],
+		'A bucket is another one at each time': [
+			'.readUInt16BE() % buckets',
+			'.readUInt16BE() % buckets + Math.random()',
+		],
+		'The mark of the payee lacks the person': [
+			'JSON.stringify([key, toUserId, amount])',
+			'JSON.stringify([key, amount])',
+		],
+		'Slots are no longer than a reservation is its own': [
+			'reservedForMs + clockDifferenceMs',
+			'reservedForMs',
+		],
+		'The mark busy of a slot that has not begun does not count': ['[-1, 0, 1].map', '[-1, 0].map'],
+		'A reservation counts until the end of its slot': ['[-1, 0, 1].map', '[0, 1].map'],
+		'A mark busy never expires': ['`busy:${slot}:', '`busy:0:'],
+		'A fact is recorded without its confirmation': [
+			'\tfactMark(fact, keyed),\n\tconfirmedMark(fact, keyed),',
+			'\tfactMark(fact, keyed),',
+		],
+		'Settling: a sending that a statement names is freed again and again': [
+			'settledNotPaidMark({ key })\n		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`',
+			'settledNotPaidMark({ key })\n		: `settledNotPaidOf:${JSON.stringify([key, sentAt, Date.now()])}`',
 		],
 	}),
 	...inFile(`${shared}/record/recordChange.ts`, {

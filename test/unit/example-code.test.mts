@@ -230,11 +230,31 @@ describe('the register after a payroll', () => {
 		expect(left).toMatchObject([{ reference: unknown.reference, outcome: 'unknown' }]);
 	});
 
-	test('what another person or amount was paid before is unknown, and its amount too', () => {
-		const [written, left] = ended([], { outcome: 'notPaid', code: 'otherPayment', message: 'No' });
-		expect(written).toMatchObject([{ outcome: 'unknown', reason: 'No' }]);
-		expect(written?.[0]?.['requestedAmountEtb']).toBeUndefined();
-		expect(left).toMatchObject([{ outcome: 'unknown' }]);
+	test('what another person or amount was paid before is unknown, and its amount and time too, also once it is settled', () => {
+		const other = { outcome: 'notPaid', code: 'otherPayment', message: 'No' };
+		for (const before of [[], [registered(1, 'notPaid', { requestedAmountEtb: 700 })]]) {
+			const [written, left] = ended(before, other);
+			const unknown = { amountEtb: undefined, requestedAmountEtb: null, paidAt: undefined };
+			expect(written).toMatchObject([{ ...unknown, outcome: 'unknown', reason: 'No' }]);
+			expect(left).toMatchObject([{ outcome: 'unknown' }]);
+			const open = [
+				registered(1, 'unknown', { ...written?.[0], id: 7, createdAt: null, workflow: 'S (own)' }),
+			];
+			const reference = referenceOf(1);
+			const [settled] = pageAndRows(
+				'payroll.json',
+				{
+					'What is open': [[{}]],
+					Payments: [open],
+					Ask: [[{ [reference]: 'It was paid', user: user('second') }]],
+					'Pay salaries': [
+						[{ outcome: 'alreadyPaid', code: 'paidBefore', mode: 'settle', reference }],
+					],
+				},
+				1,
+			).filter(({ createdAt }) => createdAt === true);
+			expect(settled).toMatchObject({ outcome: 'paid', amountEtb: null, paidAt: undefined });
+		}
 	});
 
 	test.each(['paid', 'unknown', 'notPaid'])(
@@ -262,6 +282,12 @@ describe('the register after a payroll', () => {
 		expect(written).toEqual([]);
 		expect(left).toMatchObject([{ name: 'Person 1', outcome: 'paid' }]);
 		expect(left?.[0]?.['reason']).toContain('Kebede');
+	});
+
+	test('a row that somebody recorded as not paid keeps its reference when another one is sent', () => {
+		const freed = registered(1, 'notPaid', { settledBy: 'first@example.com' });
+		const [written] = ended([freed], { reference: `${referenceOf(1)}-x`, outcome: 'notPaid' });
+		expect(written?.[0]).not.toHaveProperty('id');
 	});
 
 	test('fields of the response replace none of the list', () => {
@@ -438,6 +464,40 @@ describe('the answers of the page What is open', () => {
 		},
 	);
 
+	test.each([
+		{ reference: 'Lohn-77' },
+		{ reference: 'Lohn-77', employeeKey: null, employee: 'E-1' },
+	])('call nobody not paid who was paid, or is unknown, under another reference: %j', (more) => {
+		for (const outcome of ['paid', 'unknown']) {
+			const payments = [registered(1, outcome, own), registered(1, 'notPaid', more)];
+			const runs = { 'What is open': [[{}]], Payments: [payments] };
+			const shown = JSON.stringify(pageAndRows('payroll-from-a-file.json', runs)[0]);
+			expect(shown).not.toContain('Not paid');
+			expect(shown).toContain(outcome === 'paid' ? 'Nothing is UNKNOWN' : 'UNKNOWN: 1 person');
+		}
+	});
+
+	test('show with an unknown payment nothing of one with another reference', () => {
+		const settled = { reference: `${referenceOf(1)}-x`, settledBy };
+		const unknown = registered(1, 'unknown', { ...own, settledBy: '', paidAt: '' });
+		const payments = [unknown, registered(1, 'paid', { ...own, ...settled, id: 2 })];
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		const [, shown] =
+			/<h3><em>UNKNOWN(.*?)<\/table>/.exec(
+				JSON.stringify(pageAndRows('payroll-from-a-file.json', runs)[0]),
+			) ?? [];
+		expect(shown).toContain('Unknown since 2026-10-25 11:00');
+		expect(shown).not.toContain(settledBy);
+	});
+
+	test('are not asked of an empty row', () => {
+		const empty = { id: 5, reference: null, outcome: null };
+		const payments = [empty, registered(1, 'notPaid', { ...own, reference: '5' })];
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		const shown = JSON.stringify(pageAndRows('payroll-from-a-file.json', runs)[0]);
+		expect(shown).toMatch(/Nothing is UNKNOWN.*Not paid: 1 person/);
+	});
+
 	test('are not asked of a payment that another row has as Paid', () => {
 		const payments = ['notPaid', 'Paid', 'unknown'].map((outcome, id) =>
 			registered(1, outcome, { ...own, id }),
@@ -572,6 +632,17 @@ describe('the page of a list', () => {
 		expect(choices[0]).toBe(declineChoice);
 	});
 
+	test('names who was paid less once, also with two rows', () => {
+		const payments = [registered(1, 'paid', { amountEtb: 400 })];
+		const { rows, ready } = check(payments);
+		const { page } = pageOf({
+			...runs(payments),
+			'Check List': [[...rows, { ...rows[0], line: 9 }]],
+			'Pay salaries': [ready],
+		});
+		expect(page).toContain('Paid less than the list has, 600.00 ETB less: 1 person, 400.00 ETB');
+	});
+
 	test('counts one payment in two rows once', () => {
 		for (const [outcome, title] of [
 			['paid', 'Paid before, not again'],
@@ -592,7 +663,9 @@ describe('the page of a list', () => {
 	const elsewhere = [
 		{ id: 70, workflow: 'Other (other)' },
 		{ id: 70, reference: 'Lohn-77' },
-		{ id: 70, reference: ' SALARY-2026-10-e1', employeeKey: null },
+		{ id: 70, reference: ' SALARY‐2026-10-e1', employeeKey: null },
+		{ id: 70, reference: 'Lohn-77', employeeKey: 'e 1' },
+		{ id: 70, reference: 'Lohn-77', employeeKey: null, employee: 'E-1' },
 	];
 	test.each(elsewhere)('does not send who was paid or left unknown meanwhile as %j', (more) => {
 		for (const outcome of ['paid', 'unknown', 'Paid']) {

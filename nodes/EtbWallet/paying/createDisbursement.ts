@@ -19,7 +19,14 @@ import {
 } from './entry';
 import type { Entry, Payment, Result } from './entry';
 import { PaymentRecord } from './paymentRecord';
-import { loadAccountAndOptions, readEntries, createRun, assertUsable, type Run } from './run';
+import {
+	assertUsable,
+	createRun,
+	loadAccountAndOptions,
+	readEntries,
+	unusableEntries,
+	type Run,
+} from './run';
 import { payAll } from './sending';
 import { settle } from './settle';
 import { hintAtRepeatedUsers, reportRun, reportHalt } from './report';
@@ -38,20 +45,26 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const { options } = settings;
 	if (options.mode === 'settle') return await settle(context, options);
 	const fillIn = (entry: Entry): void => fillInPayment(read, entry);
-	const entries = readEntries(context, fillIn, objectionFinder(options));
+	const readItems = readEntries(context, fillIn, objectionFinder(options));
 	const record = new PaymentRecord(context, options.timeoutMs);
-	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {
-		const recorded = context.continueOnFail()
-			? await askRecordedResults(context, record, entries, options)
-			: undefined;
+	const haltRun = async (halt: Result, entries: Entry[]): Promise<INodeExecutionData[]> => {
+		if (!context.continueOnFail()) return reportHalt(context, options, halt, entries);
+		const { recorded, warning } = await askRecordedResults(context, record, entries, options);
+		if (warning !== '') addHint(context, warning);
 		return reportHalt(context, options, halt, entries, recorded);
 	};
-	if (settings.halt !== undefined) return await haltRun(settings.halt);
-	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
-	const blocked = entries.filter(({ result }) => result !== undefined);
-	for (const [entry, result] of await askRecordedResults(context, record, blocked, options))
-		entry.result = result;
-	assertUsable(context, options, entries);
+	if (settings.halt !== undefined) return await haltRun(settings.halt, readItems);
+	const acceptable = readItems.filter(isPayment).filter((entry) => !isFailed(entry));
+	const unusable = unusableEntries(readItems);
+	const { recorded, warning } = await askRecordedResults(context, record, unusable, options);
+	const entries = readItems.map(
+		(entry): Entry => ({
+			...entry,
+			result: recorded.get(entry) ?? entry.result,
+		}),
+	);
+	assertUsable(context, options, unusable, entries, warning);
+	if (warning !== '') addHint(context, warning);
 	const run = createRun(
 		context,
 		settings,
@@ -60,9 +73,8 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const halt =
-		totalHalt(acceptable, options.maxTotalEtb) ??
-		(await coverageHalt(run, record, pending));
-	if (halt !== undefined) return await haltRun(halt);
+		totalHalt(acceptable, options.maxTotalEtb) ?? (await coverageHalt(run, record, pending));
+	if (halt !== undefined) return await haltRun(halt, entries);
 	hintAtRepeatedUsers(context, acceptable);
 	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
@@ -75,8 +87,7 @@ const objectionFinder =
 	(entries: readonly Entry[]) => {
 		const uses = firstUses(entries);
 		return (entry: Entry): Result | undefined =>
-			amountObjection(entry, maxAmountEtb) ??
-			referenceObjection(entry, uses.get(entry.key ?? ''));
+			amountObjection(entry, maxAmountEtb) ?? referenceObjection(entry, uses.get(entry.key ?? ''));
 	};
 
 /** Whether an entry has no result yet, or one of a field. Then its reference may have been sent by an earlier run. */
@@ -164,30 +175,31 @@ async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): P
 
 /**
  * The results of those entries that were sent earlier, as the record has them. Without them a register would get
- * `notPaid` for people who were paid. If the database fails, a hint says so, and there are none.
+ * `notPaid` for people who were paid. If the database fails there are none, and a warning.
  */
 async function askRecordedResults(
 	context: IExecuteFunctions,
 	record: PaymentRecord,
 	entries: Entry[],
 	options: RunOptions,
-): Promise<ReadonlyMap<Entry, Result>> {
+): Promise<{ recorded: ReadonlyMap<Entry, Result>; warning: string }> {
 	const asked = entries.filter(isKeyed).filter(mayHaveBeenSentBefore);
-	if (asked.length === 0) return new Map();
+	if (asked.length === 0 || isStopped(context)) return { recorded: new Map(), warning: '' };
 	try {
 		const states = [...(await askAllStates(record, asked, options))];
-		// A payment to somebody else tells less than the objection to this entry: both are not paid.
-		const isTold = ([{ result }, state]: (typeof states)[number]): boolean =>
-			state !== 'unused' && (state !== 'otherPayment' || result === undefined);
-		return new Map(
-			states.filter(isTold).map(([entry, state]) => [entry, resultOfState(entry, state)]),
+		// An entry without a person or an amount cannot be compared with the payment that was made, and two entries with
+		// one reference may be two payments.
+		const isComparable = (entry: Entry): boolean =>
+			isPayment(entry) && entry.result?.code !== 'sameReference';
+		const isRecorded = ([entry, state]: (typeof states)[number]): boolean =>
+			state !== 'unused' && (state !== 'otherPayment' || isComparable(entry));
+		const recorded = new Map(
+			states.filter(isRecorded).map(([entry, state]) => [entry, resultOfState(entry, state)]),
 		);
+		return { recorded, warning: '' };
 	} catch (error) {
-		addHint(
-			context,
-			`The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`,
-		);
-		return new Map();
+		const warning = `The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`;
+		return { recorded: new Map(), warning };
 	}
 }
 

@@ -93,10 +93,7 @@ export function fillInSentFields(read: ParameterReader, entry: Entry): void {
 }
 
 /** The objection to an entry whose amount is above the Maximum per Payment, in ETB. */
-export function amountObjection(
-	{ amount }: Entry,
-	maxAmountEtb?: Decimal,
-): Result | undefined {
+export function amountObjection({ amount }: Entry, maxAmountEtb?: Decimal): Result | undefined {
 	if (maxAmountEtb === undefined || amount === undefined || !isAbove(amount, maxAmountEtb))
 		return undefined;
 	return {

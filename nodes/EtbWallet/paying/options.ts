@@ -13,7 +13,7 @@ import {
 	savedParameter,
 } from '../../shared/n8n';
 import { readSameForAll, type ParameterReader } from '../parameters';
-import { maxTimeoutMs } from './paymentRecord';
+import { maxTimeoutMs } from './paymentMarks';
 
 /** The values of *Mode*. Only `pay` sends. */
 const modes = ['pay', 'dryRun', 'settle'] as const;

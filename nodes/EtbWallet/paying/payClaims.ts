@@ -8,7 +8,13 @@ import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, fillInSentFields, type Entry } from './entry';
 import { keyOf, readReference } from '../../shared/reference';
-import { loadAccountAndOptions, readEntries, createRun, assertUsable } from './run';
+import {
+	loadAccountAndOptions,
+	readEntries,
+	createRun,
+	assertUsable,
+	unusableEntries,
+} from './run';
 import { sendConcurrently } from './sending';
 import { reportRun, reportHalt } from './report';
 import { resultOfState } from './stateResults';
@@ -40,7 +46,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 				claims[itemIndex]?.objection,
 	);
 	if (settings.halt !== undefined) return reportHalt(context, options, settings.halt, entries);
-	assertUsable(context, options, entries);
+	assertUsable(context, options, unusableEntries(entries), entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
 	const run = createRun(context, settings, () => stepsAtGate);
 	if (options.mode === 'dryRun') {

@@ -1,78 +1,64 @@
 /**
- * The record of references: the state of each, across executions and restarts of n8n. It is a set of texts,
- * the marks. A reference is in the first of these four states whose marks it has:
+ * The record of references: the state of each, across executions and restarts of n8n. It is a set of marks
+ * (`paymentMarks.ts`). A reference is in the first of these four states whose marks it has:
  *
- * - **Unused**: there is no *sent*. A dry run reports `ready`, and a run that pays sends it. A reference
- *   becomes unused again when its sender records in time that the service refused it or that it was not sent,
- *   or when a person settles it as not paid.
- * - **Paid**: *sent*, *paid* and *paidConfirmed*. A run reports `alreadyPaid`, or `notPaid` for another
- *   person or amount than *payee* has. With *anybody*, each person and amount fits. A reference becomes paid
- *   when its sender learns that the service paid, even late, or when a person settles it as paid. No run and
- *   no person takes this state back.
- * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one,
- *   and no confirmed *doubt*. A run reports `unknown`. A reference comes into this state when a run reserves
- *   it, before it sends.
- * - **In doubt**: all others with *sent*. A run reports `unknown`. A reference comes into this state by time
- *   alone, or when its sender got no clear response in time, or when an expression says *paid* after somebody
- *   said *not paid*.
+ * - **Unused**: there is no *sent*. A dry run reports `ready`, and a run that pays sends it. A reference becomes
+ *   unused again when its sender records in time that the service refused it or that it was not sent, or when a
+ *   person settles it as not paid.
+ * - **Paid**: *sent*, *paid* and *paidConfirmed*. A run reports `alreadyPaid`, or `notPaid` for another person or
+ *   amount than *payee* has. A reference becomes paid when its sender learns that the service paid, even late, or
+ *   when a person settles it as paid. No run and no person takes this state back.
+ * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one, and no
+ *   confirmed *doubt*. A run reports `unknown`. A reference comes into this state when a run reserves it, before it
+ *   sends.
+ * - **In doubt**: all others with *sent*. A run reports `unknown`. A reference comes into this state by time alone,
+ *   or when its sender got no clear response in time, or when an expression says *paid* after somebody said *not
+ *   paid*.
  *
- * **A reservation** is the right to send. It consists of *sent* of the reference, and *busy* of its bucket
- * with the number of the present slot of time. It belongs to its run for `reservedForMs`. Other processes see
- * its *busy* for at least one slot. A slot is longer than `reservedForMs` by the 10 s by which clocks may
- * differ, so no other process takes a reservation for doubtful while its run may use it. A sender whose
- * response comes later than `reservedForMs` records *paid* or nothing, because another run may have reserved
- * the reference since.
+ * **A reservation** is the right to send. It consists of *sent* of the reference, and *busy* of its bucket with the
+ * number of the present slot of time. It belongs to its run for `reservedForMs`. A sender whose response comes later
+ * records *paid* or nothing, because another run may have reserved the reference since.
  *
- * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. A change
- * removes a *busy* only if it added it itself: to ask, or to reserve if the change then fails. Any other *busy*
- * expires by time alone. So the end of a run removes marks only of payments that were not made. This has a
- * cost after a crash: a reference that was in flight stays in flight for one or two slots, and then for as long
- * as the node keeps reserving others of its bucket. The first run that would reserve it and finds it in doubt
- * records the doubt, so that later reservations in its bucket change nothing.
+ * **After a crash** a reference that was in flight stays in flight for one or two slots, and then for as long as the
+ * node keeps reserving others of its bucket. The first run that would reserve it and finds it in doubt records the
+ * doubt, so that later reservations in its bucket change nothing.
  *
- * **A fact** is *paid* or *doubt*. It is recorded in one call: *sent*, the fact, and the fact *confirmed*. A
- * reference that becomes unused loses *sent* and its doubt in one call, so no doubt is left when it is
- * reserved again.
+ * **A crash in the middle of a question.** A question to n8n for marks also writes them. At its end `RecordChange`
+ * removes those that were not there before, but a crash leaves them. A *sent* that is left makes an unused reference
+ * in doubt, although nothing was sent; a *busy* that is left keeps its bucket in flight for some minutes more. The
+ * confirmation of a fact is asked for only where the fact is stored, and a fact without it is removed. So one crash
+ * can neither make an unpaid reference paid, nor record a doubt about a payment under way; two crashes in a row can.
+ * One crash can leave the *payee* or *anybody* of a paid reference: the payment that was asked for is then reported
+ * as paid before, and nothing is sent. `docs/operating.md` has these limits.
  *
- * **A crash in the middle of a question.** A question to n8n for marks also writes them. At its end
- * `RecordChange` removes those that were not there before, but a crash leaves them. A *sent* that is left
- * makes an unused reference in doubt, although nothing was sent; a *busy* that is left keeps its bucket in
- * flight for some minutes more. A fact counts only with its confirmation. The confirmation is asked for only
- * where the fact is stored, and a fact without it is removed. So one crash can neither make an unpaid
- * reference paid, nor record a doubt about a payment under way; two crashes in a row can. One crash can leave
- * the *payee* or *anybody* of a paid reference: the payment that was asked for is then reported as paid
- * before, and nothing is sent. `docs/operating.md` has these limits.
- *
- * ***SettledNotPaid*** is written when a person settles a reference as not paid. From then on, an expression
- * cannot settle the reference as not paid a second time, unless it names a time of sending that no statement
- * named before: each such time has a mark of its own, ***settledNotPaidOf***, which stays. If an expression
- * settles the reference as paid while it is unused, the two statements differ: it is in doubt again, and
- * *settledNotPaid* is removed.
+ * **A statement *not paid*** that an expression gives counts once: for the reference, or for each time of sending
+ * that it names. If an expression settles the reference as paid while it is unused, the two statements differ: it is
+ * in doubt again.
  */
-import { createHash } from 'node:crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/time';
 import { marksOf } from '../../shared/record/marks';
 import { withRecordLock } from '../../shared/record/lock';
 import { outcomeOfEntry, type KeyedEntry, type Payment } from './entry';
+import {
+	anybodyMark,
+	busyMark,
+	busyMarks,
+	confirmedMark,
+	factMark,
+	factMarks,
+	marksOfUse,
+	payeeMark,
+	reservedForMs,
+	sentMark,
+	settledNotPaidMark,
+	slotNow,
+	statementMark,
+	type Fact,
+	type Keyed,
+	type Statement,
+} from './paymentMarks';
 import { RecordChange } from '../../shared/record/recordChange';
-
-/** The record knows a reference by its key. */
-interface Keyed {
-	key: string;
-}
-
-/**
- * A person's statement about a reference: that it was paid, that it was not paid, or only that an earlier *not paid* is
- * wrong. `sentAt`: the time at which the payment was sent that a *not paid* is about, compared as text.
- */
-export interface Statement extends Keyed {
-	says: 'paid' | 'notPaid' | 'takesBack';
-	sentAt?: string;
-}
-
-/** A fact needs two marks; the second confirms the first. */
-type Fact = 'paid' | 'doubt';
 
 /** The state of a reference, regardless of user ID and amount. */
 type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
@@ -95,64 +81,6 @@ export type StatementResult =
 	| 'settledNotPaid'
 	| 'statementRepeated'
 	| 'contradicted';
-
-/** The longest Timeout of a payment, in ms. */
-export const maxTimeoutMs = 120_000;
-
-/** The time in ms for which a reservation belongs to its run: long enough to get a response and record it. */
-const reservedForMs = maxTimeoutMs + 15_000;
-
-/** The largest difference between the clocks of two processes, in ms. */
-const clockDifferenceMs = 10_000;
-
-/** A slot of time, in ms. */
-const slotMs = reservedForMs + clockDifferenceMs;
-
-/** The time, in ms, from the last reservation in a bucket until each process sees it as in doubt. */
-const inFlightMs = 2 * slotMs + clockDifferenceMs;
-
-export const inFlightMinutes = Math.ceil(inFlightMs / 60_000);
-
-const slotNow = (): number => Math.floor(Date.now() / slotMs);
-
-/**
- * The number of groups of references. Each slot with a reservation leaves at most this many *busy* marks for
- * ever. With only one group, a single payment would keep every interrupted reference in flight.
- */
-const buckets = 16;
-
-/** The bucket must be the same in each process and version, because they share the record. */
-const bucketOf = ({ key }: Keyed): number =>
-	createHash('sha256').update(key).digest().readUInt16BE() % buckets;
-
-const sentMark = ({ key }: Keyed): string => `sent:${key}`;
-const busyMark = (keyed: Keyed, slot: number): string => `busy:${slot}:${bucketOf(keyed)}`;
-/** The marks of this slot, the one before, and the next one: the clock of another process may be ahead. */
-const busyMarks = (keyed: Keyed, slot: number): string[] =>
-	[-1, 0, 1].map((later) => busyMark(keyed, slot + later));
-const factMark = (fact: Fact, { key }: Keyed): string => `${fact}:${key}`;
-const confirmedMark = (fact: Fact, { key }: Keyed): string => `${fact}Confirmed:${key}`;
-/** The mark of the user ID and the amount that were paid. */
-const paidToMark = ({ key, toUserId, amount }: KeyedEntry): string =>
-	`payee:${JSON.stringify([key, toUserId, amount])}`;
-/** The mark of a reference that a person settled as paid, without saying to whom. */
-const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
-const settledNotPaidMark = ({ key }: Keyed): string => `settledNotPaid:${key}`;
-/** The mark of a *not paid* about the reference of a statement, or about the sending that it names. */
-const statementMark = ({ key, sentAt }: Statement): string =>
-	sentAt === undefined
-		? settledNotPaidMark({ key })
-		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`;
-
-/** The marks of a fact. *Sent* is written again, because a person may have settled it as not paid meanwhile. */
-const factMarks = (fact: Fact, keyed: Keyed): string[] => [
-	sentMark(keyed),
-	factMark(fact, keyed),
-	confirmedMark(fact, keyed),
-];
-
-/** The marks that a reference loses when it becomes unused: *sent*, and its doubt. */
-const marksOfUse = (keyed: Keyed): string[] => factMarks('doubt', keyed);
 
 /**
  * The references that n8n keeps for this node. Each method throws if the database fails, or if the execution
@@ -274,7 +202,7 @@ export class PaymentRecord {
 		await change.askAndWrite(
 			[...notMade.map((each) => factMark('paid', each)), ...alsoAsk],
 			[
-				...paid.flatMap((each) => [...factMarks('paid', each), paidToMark(each)]),
+				...paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)]),
 				...unknown.flatMap((each) => factMarks('doubt', each)),
 			],
 		);
@@ -402,12 +330,12 @@ async function askPaymentStates<Each extends KeyedEntry>(
 	slot: number,
 ): Promise<Map<Each, PaymentState>> {
 	const states = new Map<Each, PaymentState>(
-		await askReferenceStates(change, entries, slot, paidToMark),
+		await askReferenceStates(change, entries, slot, payeeMark),
 	);
 	const paid = entries.filter((entry) => states.get(entry) === 'paid');
 	// This makes no call, because `askReferenceStates` has asked for them already.
-	const payees = await change.ask(paid.map(paidToMark));
-	const toOthers = paid.filter((entry) => !payees.has(paidToMark(entry)));
+	const payees = await change.ask(paid.map(payeeMark));
+	const toOthers = paid.filter((entry) => !payees.has(payeeMark(entry)));
 	const anybody = await change.ask(toOthers.map(anybodyMark));
 	for (const entry of toOthers)
 		if (!anybody.has(anybodyMark(entry))) states.set(entry, 'otherPayment');

@@ -97,16 +97,28 @@ function resultOfError(code: 'invalid' | 'settings', error: unknown): Result {
 	return { code, message, remedy };
 }
 
-/** @throws {NodeOperationError} that lists the items that cannot be used, unless the node continues on fail */
+/** The entries that cannot be used, because a field keeps them from being sent. */
+export const unusableEntries = (entries: readonly Entry[]): EndedEntry[] =>
+	entries.filter(isFailed).filter(({ result }) => isBlockedByField(result.code));
+
+/**
+ * @param unusable the entries that cannot be used
+ * @param entries all entries of the run, as the error reports them
+ * @param warning a further sentence for the error; empty if there is none
+ * @throws {NodeOperationError} that lists the items that cannot be used, unless the node continues on fail
+ */
 export function assertUsable(
 	context: IExecuteFunctions,
 	options: RunOptions,
+	unusable: EndedEntry[],
 	entries: Entry[],
+	warning = '',
 ): void {
-	const unusable = entries.filter(isFailed).filter(({ result }) => isBlockedByField(result.code));
 	if (unusable.length === 0 || context.continueOnFail()) return;
 	const [only] = unusable.length === 1 ? unusable : [];
-	throw runError(context, options, resultOfUnusable(unusable), entries, only);
+	const result = resultOfUnusable(unusable);
+	const remedy = [warning, result.remedy].filter(Boolean).join('. ');
+	throw runError(context, options, { ...result, remedy }, entries, only);
 }
 
 export function createRun(

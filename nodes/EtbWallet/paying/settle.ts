@@ -14,12 +14,8 @@ import { runMemoryOf } from '../../shared/runMemory';
 import { messageOf, property } from '../../shared/unknownValues';
 import { outcomeOf, type Code } from '../codes';
 import type { RunOptions } from './options';
-import {
-	inFlightMinutes,
-	PaymentRecord,
-	type Statement,
-	type StatementResult,
-} from './paymentRecord';
+import { inFlightMinutes, type Statement } from './paymentMarks';
+import { PaymentRecord, type StatementResult } from './paymentRecord';
 import { keyOf, readReference } from '../../shared/reference';
 
 /** A statement that names its reference as a person wrote it. */

@@ -2,7 +2,8 @@
 import { show } from '../../shared/invalidValue';
 import { messageOf } from '../../shared/unknownValues';
 import type { Entry, Result } from './entry';
-import { inFlightMinutes, type PaymentState } from './paymentRecord';
+import { inFlightMinutes } from './paymentMarks';
+import type { PaymentState } from './paymentRecord';
 
 /** The steps that settle an unknown payment, as *Settling* in docs/safe-payments.md explains them. */
 export const settleSteps = ({ reference = '' }: Entry): string =>

@@ -4,7 +4,7 @@
  */
 import type { INodeProperties } from 'n8n-workflow';
 import { maxConcurrency, minTimeoutMs, type OptionName } from '../../paying/options';
-import { maxTimeoutMs } from '../../paying/paymentRecord';
+import { maxTimeoutMs } from '../../paying/paymentMarks';
 
 /** A field of an option. */
 export type OptionField = INodeProperties & { name: OptionName };

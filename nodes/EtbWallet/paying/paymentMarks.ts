@@ -1,0 +1,100 @@
+/**
+ * The marks of the record of references, and the times for which they count. A mark is a text that n8n keeps:
+ *
+ * mark | its meaning | its end
+ * --- | --- | ---
+ * `sent` | the reference is used: it was reserved, or a person settled it as paid | the reference becomes unused
+ * `busy` | a reservation in this bucket and slot of time | by time; only the change that added it may remove it
+ * `paid`, `paidConfirmed` | the fact *paid* | none
+ * `payee` | the user ID and the amount that were paid | none
+ * `anybody` | a person settled it as paid, without saying to whom: each user ID and amount fits | none
+ * `doubt`, `doubtConfirmed` | the fact *doubt*: nobody knows how the payment ended | the reference becomes unused
+ * `settledNotPaid` | a person settled it as not paid | an expression contradicts that
+ * `settledNotPaidOf` | a person settled as not paid what was sent at this time | none
+ *
+ * **A fact** is recorded in one call: *sent*, the fact, and the fact *confirmed*. It counts only with its
+ * confirmation.
+ *
+ * **A bucket** is one of 16 groups of references, whose reservations share a *busy* in each slot. So the end of a run
+ * removes marks only of payments that were not made.
+ *
+ * **A slot** is longer than `reservedForMs` by the 10 s by which clocks may differ, so no other process takes a
+ * reservation for doubtful while its run may use it.
+ */
+import { createHash } from 'node:crypto';
+import type { KeyedEntry } from './entry';
+
+/** The record knows a reference by its key. */
+export interface Keyed {
+	key: string;
+}
+
+/**
+ * A person's statement about a reference: that it was paid, that it was not paid, or only that an earlier *not paid* is
+ * wrong. `sentAt`: the time at which the payment was sent that a *not paid* is about, compared as text.
+ */
+export interface Statement extends Keyed {
+	says: 'paid' | 'notPaid' | 'takesBack';
+	sentAt?: string;
+}
+
+/** A fact needs two marks; the second confirms the first. */
+export type Fact = 'paid' | 'doubt';
+
+/** The longest Timeout of a payment, in ms. */
+export const maxTimeoutMs = 120_000;
+
+/** The time in ms for which a reservation belongs to its run: long enough to get a response and record it. */
+export const reservedForMs = maxTimeoutMs + 15_000;
+
+/** The largest difference between the clocks of two processes, in ms. */
+const clockDifferenceMs = 10_000;
+
+/** A slot of time, in ms. */
+const slotMs = reservedForMs + clockDifferenceMs;
+
+/** The time, in ms, from the last reservation in a bucket until each process sees it as in doubt. */
+const inFlightMs = 2 * slotMs + clockDifferenceMs;
+
+export const inFlightMinutes = Math.ceil(inFlightMs / 60_000);
+
+export const slotNow = (): number => Math.floor(Date.now() / slotMs);
+
+/**
+ * The number of groups of references. Each slot with a reservation leaves at most this many *busy* marks for
+ * ever. With only one group, a single payment would keep every interrupted reference in flight.
+ */
+const buckets = 16;
+
+/** The bucket must be the same in each process and version, because they share the record. */
+const bucketOf = ({ key }: Keyed): number =>
+	createHash('sha256').update(key).digest().readUInt16BE() % buckets;
+
+export const sentMark = ({ key }: Keyed): string => `sent:${key}`;
+export const busyMark = (keyed: Keyed, slot: number): string => `busy:${slot}:${bucketOf(keyed)}`;
+/** The marks of this slot, the one before, and the next one: the clock of another process may be ahead. */
+export const busyMarks = (keyed: Keyed, slot: number): string[] =>
+	[-1, 0, 1].map((later) => busyMark(keyed, slot + later));
+export const factMark = (fact: Fact, { key }: Keyed): string => `${fact}:${key}`;
+export const confirmedMark = (fact: Fact, { key }: Keyed): string => `${fact}Confirmed:${key}`;
+/** The mark of the user ID and the amount that were paid. */
+export const payeeMark = ({ key, toUserId, amount }: KeyedEntry): string =>
+	`payee:${JSON.stringify([key, toUserId, amount])}`;
+/** The mark of a reference that a person settled as paid, without saying to whom. */
+export const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
+export const settledNotPaidMark = ({ key }: Keyed): string => `settledNotPaid:${key}`;
+/** The mark of a *not paid* about the reference of a statement, or about the sending that it names. */
+export const statementMark = ({ key, sentAt }: Statement): string =>
+	sentAt === undefined
+		? settledNotPaidMark({ key })
+		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`;
+
+/** The marks of a fact. *Sent* is written again, because a person may have settled it as not paid meanwhile. */
+export const factMarks = (fact: Fact, keyed: Keyed): string[] => [
+	sentMark(keyed),
+	factMark(fact, keyed),
+	confirmedMark(fact, keyed),
+];
+
+/** The marks that a reference loses when it becomes unused: *sent*, and its doubt. */
+export const marksOfUse = (keyed: Keyed): string[] => factMarks('doubt', keyed);
