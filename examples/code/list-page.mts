@@ -16,6 +16,7 @@ import {
 	hasRemark,
 	isCorrection,
 	isNoPerson,
+	isOnlyRecorded,
 	referenceOf,
 	remarksWithout,
 	type PaymentRow,
@@ -50,7 +51,11 @@ function rowsToLookAt(run: ListRun): PaymentRow[] {
 	const { ready, register, period, paidForPeriod } = run;
 	const withPaidBefore = (row: PaymentRow): PaymentRow => {
 		const paidForIt = paidForPeriod.filter(({ employeeKey }) => employeeKey === row.employeeKey);
-		const text = `Paid for ${period} before: ${formatSum(paidForIt)} ETB.`;
+		const recorded = paidForIt.filter(isOnlyRecorded).map(({ settledBy, reason }) => {
+			const denied = reason ? `, and ${reason}` : '';
+			return ` ${settledBy} recorded it as paid, without a transaction${denied}.`;
+		});
+		const text = `Paid for ${period} before: ${formatSum(paidForIt)} ETB.${recorded.join('')}`;
 		const others = (row.remarks ?? []).filter(({ code }) => code !== 'paidForPeriod');
 		return { ...row, remarks: [...others, { code: 'paidForPeriod', text }] };
 	};

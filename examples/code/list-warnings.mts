@@ -1,15 +1,18 @@
 /** The warnings about the rows of a list that will be paid, for the person who approves it. */
-import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
+import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
+import { latelyDays, type RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 import type { ListRun } from './list-run.mts';
 import {
 	amountOf,
+	hasOutcome,
 	hasRemark,
 	isCorrection,
+	isOnlyRecorded,
 	likeOthers,
-	remarksWith,
 	type PaymentRow,
+	type RegisterRow,
 } from './payment-row.mts';
-import { registered } from './register.mts';
+import { correctionsOf, registered } from './register.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
@@ -36,15 +39,42 @@ function veryDifferent({ ready, purpose }: ListRun): PaymentRow[] {
 	});
 }
 
+/** It is as much as the salary, and comes on top of it. */
+const is13thMonth = ({ purpose }: ListRun): boolean => purpose === '13th-month';
+
+const isOfPerson = (row: PaymentRow, { employeeKey }: RegisterRow): boolean =>
+	employeeKeyOf(employeeKey ?? '') === row.employeeKey;
+
+/** The number of months from the year 0 to a period. */
+const monthOf = (period: string): number => {
+	const [year = 0, month = 0] = period.split('-').map(Number);
+	return 12 * year + month;
+};
+
+/** The payments for the purpose of the list in other periods, fewer than ten months before or after its own. */
+const earlierInYear = ({ register, purpose, period }: ListRun): RegisterRow[] =>
+	register.rows.filter((row) => {
+		const months = Math.abs(monthOf(row.period ?? '') - monthOf(period));
+		return hasOutcome('paid')(row) && row.purpose === purpose && months > 0 && months < 10;
+	});
+
+const periodsOf = (rows: RegisterRow[]): string =>
+	escapeHtml([...new Set(rows.map(({ period }) => period))].sort().join(', '));
+
 function onTop(rows: PaymentRow[], run: ListRun, whom: string): string {
 	const persons = new Set(rows.map(({ employeeKey }) => employeeKey));
 	const others = run.paidForPeriod.filter(
 		(row) => row.purpose !== run.purpose && persons.has(row.employeeKey),
 	);
-	if (run.purpose === '13th-month')
+	if (is13thMonth(run))
 		return `A 13th month of ${formatSum(rows)} ETB for ${whom}, on top of ${formatSum(others)} ETB for ${escapeHtml(run.period)}`;
 	const hint = isCorrection(run) ? ' A correction is only what is still missing.' : '';
-	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for another purpose.${hint}`;
+	const recorded = others.filter(isOnlyRecorded);
+	const doubt =
+		recorded.length > 0
+			? ` But of that, ${formatSum(recorded)} ETB was only recorded as paid by a person, without a transaction, see below: ask the partner service before you decide.`
+			: '';
+	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for another purpose.${hint}${doubt}`;
 }
 
 /** The warnings about a list, the most important first. */
@@ -56,15 +86,18 @@ export function warningsAbout(run: ListRun): Warning[] {
 	const ofThese = ({ length }: PaymentRow[]): string => `${length} of ${peopleText(ready)}`;
 	const whom = (rows: PaymentRow[]): string =>
 		isMost(rows) && rows.length > 3 ? ofThese(rows) : namesWithNumbers(rows);
-	// It is as much as the salary, and comes on top of it.
-	const is13thMonth = run.purpose === '13th-month';
 	const [otherUnknown, paidForPeriod] = [withRemark('otherUnknown'), withRemark('paidForPeriod')];
-	// A 13th month is as much as the salary, which was paid lately too.
-	const codesOfLately: RemarkCode[] = is13thMonth
-		? ['paidLately']
-		: ['paidLately', 'sameAmountLately'];
-	const paidLately = ready.filter((row) => remarksWith(row, codesOfLately).length > 0);
+	// A 13th month is as much as the salary, which was paid lately too. There is one of them in a year.
+	const is13th = is13thMonth(run);
+	const earlier13th = is13th ? earlierInYear(run) : [];
+	const had13th = ready.filter((row) => earlier13th.some((each) => isOfPerson(row, each)));
+	const paidLately = is13th ? [] : withRemark('paidLately');
+	const sameAmount = is13th ? [] : withRemark('sameAmountLately');
 	const changedName = withRemark('changedName');
+	const corrected = isCorrection(run)
+		? ready.filter((row) => correctionsOf(row, register).length > 0)
+		: [];
+	const corrections = corrected.flatMap((row) => correctionsOf(row, register));
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
 	const settled = ready.filter((row) => registered(register, row)?.settledBy);
 	const warnings: Warning[] = [
@@ -75,13 +108,28 @@ export function warningsAbout(run: ListRun): Warning[] {
 		},
 		{
 			rows: paidForPeriod,
-			isLarge: !is13thMonth && (isMost(paidForPeriod) || isCorrection(run)),
+			isLarge: !is13th && (isMost(paidForPeriod) || isCorrection(run)),
 			text: onTop(paidForPeriod, run, whom(paidForPeriod)),
+		},
+		{
+			rows: had13th,
+			isLarge: true,
+			text: `A second 13th month? ${whom(had13th)} had one before: ${formatSum(earlier13th.filter((each) => had13th.some((row) => isOfPerson(row, each))))} ETB for ${periodsOf(earlier13th)}`,
+		},
+		{
+			rows: corrected,
+			isLarge: true,
+			text: `A second correction for ${escapeHtml(run.period)}? ${whom(corrected)} had ${formatSum(corrections)} ETB before. Is this on top of it?`,
 		},
 		{
 			rows: paidLately,
 			isLarge: isMost(paidLately),
-			text: `Paid in the last 10 days, the same amount or for the same purpose: ${whom(paidLately)}. Are month and purpose right?`,
+			text: `Paid for the same purpose in the last ${latelyDays} days: ${whom(paidLately)}. Is the month right?`,
+		},
+		{
+			rows: sameAmount,
+			isLarge: isMost(sameAmount),
+			text: `Paid the same amount for another purpose in the last ${latelyDays} days: ${whom(sameAmount)}. Is the purpose right?`,
 		},
 		{
 			rows: twice,

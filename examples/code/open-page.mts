@@ -1,6 +1,12 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
 import type { Code } from '../../nodes/EtbWallet/codes.ts';
-import { hasOutcome, reasonIn, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import {
+	hasOutcome,
+	isDisputed,
+	reasonIn,
+	type PaymentRow,
+	type RegisterRow,
+} from './payment-row.mts';
 import {
 	byPeriod,
 	formLink,
@@ -12,7 +18,7 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { rowWith } from './register.mts';
+import { correctionsOf, rowWith } from './register.mts';
 import {
 	isContradicted,
 	itemsForWhatNext,
@@ -124,6 +130,24 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 	];
 }
 
+/** A payment is disputed on the page for this time, in ms. Afterwards *Payments of a period* still says it. */
+const disputedForMs = 30 * 24 * 3600 * 1000;
+
+/** The parts about payments of which two people said different things. A correction ends it. */
+function disputedParts(rows: RegisterRow[], { register }: PayrollRun): Part[] {
+	const disputed = rows.filter(
+		(row) =>
+			isDisputed(row) &&
+			correctionsOf(row, register).length === 0 &&
+			Date.now() - new Date(row.updatedAt ?? Date.now()).getTime() < disputedForMs,
+	);
+	if (disputed.length === 0) return [];
+	return [
+		`<h4>Recorded as paid, but a second person said that it was not: ${namesWithNumbers(disputed)}. Ask the partner service once more. If it was not paid, pay the amount with Pay salaries from a file, as a correction.</h4>`,
+		section('Two people said different things', disputed, register),
+	];
+}
+
 /** The items of the Code node of a payroll in which somebody opened *What is open*. */
 export function openPageItems(run: PayrollRun) {
 	const changes = registerChanges(run);
@@ -152,8 +176,8 @@ export function openPageItems(run: PayrollRun) {
 	];
 	const openAgain =
 		!isFirst &&
-		asked.unknown.length > 0 &&
-		`<p>To record more: ${formLink(path, 'What is open')}</p>`;
+		asked.unknown.length + asked.freed.length > 0 &&
+		`<p>To record more, or to take back that somebody was not paid: ${formLink(path, 'What is open')}</p>`;
 	const [unpaidElsewhere, unpaidHere] = [notPaid.filter(isOfOtherWorkflow), notPaid.filter(isOwn)];
 	const unpaid = new Map(unpaidHere.map((row) => [forWhat(row), row]));
 	const links = [...unpaid]
@@ -161,12 +185,27 @@ export function openPageItems(run: PayrollRun) {
 		.map(
 			([name, row]) => `<p>${uploadLink(row, `Upload the list of ${escapeHtml(name)} again`)}</p>`,
 		);
+	const howToPay = hasList
+		? 'Then upload the list again.'
+		: 'Then the next run of this workflow pays them, if the period is due. For an older period, write it as Period in the node Check List, run the workflow, and empty the field again.';
+	const correct =
+		unpaidHere.length > 0 &&
+		`<p>Not paid by this workflow: correct the reason below. ${howToPay} If the row was a mistake, such as a wrong month, do nothing: it only stays in this list.</p>`;
 	const runAgain =
 		unpaidElsewhere.length > 0 &&
 		`<p>Not paid by another workflow: ${namesWithNumbers(unpaidElsewhere)}. Correct the reason below, and then run that workflow again, or upload its list.</p>`;
 	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
 	const recorded = isFirst ? [] : recordedParts(rows, unknown, run);
-	const shown = page(...recorded, ...openParts, openAgain, ...links, runAgain, ...payments);
+	const shown = page(
+		...recorded,
+		...openParts,
+		...disputedParts(now, run),
+		openAgain,
+		correct,
+		...links,
+		runAgain,
+		...payments,
+	);
 	const fields = isFirst ? [shown, ...questions(asked)] : [shown];
 	// The second page has no button: its time runs out, and then nothing is asked any more.
 	const pages = $runIndex < 2 ? [{ asks: true, fields, asked }] : [];

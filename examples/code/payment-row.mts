@@ -138,6 +138,13 @@ export const roundingEtb = 0.006;
 export const hasOtherAmount = ({ listedAmountEtb }: PaymentRow, other: PaymentRow): boolean =>
 	typeof listedAmountEtb === 'number' && Math.abs(listedAmountEtb - amountOf(other)) > roundingEtb;
 
+/** Whether only a person says that it was paid: the service gave no transaction. */
+export const isOnlyRecorded = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
+	outcome === 'paid' && Boolean(settledBy) && !txHash;
+
+/** Whether a second person said that it was not paid, which the reason tells. */
+export const isDisputed = (row: RegisterRow): boolean => isOnlyRecorded(row) && Boolean(row.reason);
+
 export const isNoPerson = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);
 

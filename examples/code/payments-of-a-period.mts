@@ -1,6 +1,6 @@
 /** *One row for each payment* of `payments-of-a-period.json`. The first item has the page, and each has a row of the file. */
 import { fileRow } from './file-row.mts';
-import { hasOutcome } from './payment-row.mts';
+import { hasOutcome, isOnlyRecorded } from './payment-row.mts';
 import { byPeriod, heading, page } from './page.mts';
 import { readRegister } from './register.mts';
 import { forWhat } from './text.mts';
@@ -13,10 +13,15 @@ const rows = register.rows.filter(
 	(row) => asked?.user?.id && (row.period || forWhat({})) === asked.period,
 );
 const paid = rows.filter(hasOutcome('paid'));
+const recorded = paid.filter(isOnlyRecorded);
 const isMixed = new Set(paid.map(forWhat)).size > 1;
 const { html } = page(
 	rows.length === 0 && 'There is no payment of this period.',
 	isMixed && `<h2>${heading('Paid in all', paid)}</h2>`,
+	recorded.length > 0 &&
+		`<p>${heading('Of these only recorded as paid by a person, without a transaction', recorded)}.</p>`,
+	rows.some(hasOutcome('unknown')) &&
+		'<p>Is somebody UNKNOWN settled already? If that was in the node of a workflow, run the workflow again: then it stands here.</p>',
 	...byPeriod(rows, register),
 );
 const [first = {}, ...others] = rows;

@@ -30,6 +30,13 @@ export const isContradicted = (
 	{ isSettling, submitted }: PayrollRun,
 ): boolean => isSettling && result.code === 'notSettled' && !isSaidNotPaid(submitted, result);
 
+/**
+ * Whether somebody said *It was not paid* of a payment that another person recorded as paid. It stays paid, because a
+ * payment that is free again could be sent twice, but the register keeps the statement.
+ */
+const isDenied = (result: PaymentRow, old: RegisterRow, { isSettling, submitted }: PayrollRun) =>
+	isSettling && result.code === 'paidBefore' && isSaidNotPaid(submitted, result) && !old.txHash;
+
 /** The first reason says more than that it is still unknown. */
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
 	row.isFromRegister === true || (row.code === 'inDoubt' && hasOutcome('unknown')(old));
@@ -46,6 +53,7 @@ function registeredReason(
 		const takesBack = first === second ? 'took that back' : `${second} as paid`;
 		return `${first} recorded it as not paid, and ${takesBack}. Ask the partner service once more`;
 	}
+	if (isDenied(row, old, run)) return `${run.submitted.user?.email} said that it was not paid`;
 	if (storedOutcome(row) !== 'paid') return reasonIn(row);
 	const changes = (row.remarks ?? []).filter(isChange);
 	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';
@@ -58,6 +66,7 @@ function registeredReason(
  * nothing.
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
+	if (isDenied(row, old, run)) return false;
 	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
 	if (!run.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];

@@ -83,7 +83,7 @@ export const correctionsOf = (
 ): RegisterRow[] =>
 	rows.filter(
 		(row) =>
-			employeeKeyOf(row.employeeKey ?? '') === employeeKey &&
+			employeeKeyOf(row.employeeKey ?? '') === employeeKeyOf(employeeKey ?? '') &&
 			row.period === period &&
 			isCorrection(row) &&
 			!hasOutcome('notPaid')(row),

@@ -410,6 +410,39 @@ describe('an answer about a payment that another page recorded as paid', () => {
 		return JSON.stringify(shown);
 	};
 
+	test('is kept in the register, and shown until a correction is paid, if there is no transaction', () => {
+		const settledBy = 'first@example.com';
+		const now = new Date().toISOString();
+		const paid = registered(1, 'paid', { workflow: 'S (own)', settledBy, updatedAt: now });
+		const given = (payments: Rows) => ({
+			'What is open': [[{}]],
+			Payments: [payments],
+			Ask: [[{ [referenceOf(1)]: 'It was not paid', user: user('second') }]],
+			'Pay salaries': [
+				[
+					{
+						...{ outcome: 'alreadyPaid', code: 'paidBefore', mode: 'settle' },
+						reference: referenceOf(1),
+					},
+				],
+			],
+		});
+		const isWritten = ({ createdAt }: Rows[number]) => createdAt === true;
+		const [written] = pageAndRows('payroll.json', given([paid]), 1).filter(isWritten);
+		expect(written).toMatchObject({ id: 1, outcome: 'paid', amountEtb: 1000 });
+		expect(written?.['settledBy']).toBeUndefined();
+		const proved = pageAndRows('payroll.json', given([{ ...paid, txHash: '0x1' }]), 1);
+		expect(proved.filter(isWritten)).toEqual([]);
+		const disputed = { ...paid, reason: written?.['reason'] };
+		const pageWith = (...others: Rows): string => {
+			const runs = { 'What is open': [[{}]], Payments: [[disputed, ...others]] };
+			return JSON.stringify(pageAndRows('payroll.json', runs)[0]);
+		};
+		expect(pageWith()).toMatch(/a second person said .*: Person 1.*second@example\.com said/);
+		const correction = { purpose: 'correction', reference: 'c' };
+		expect(pageWith(registered(1, 'paid', correction))).not.toContain('a second person said');
+	});
+
 	test('says in red that it contradicts, whose answer counts, and what to do', () => {
 		const answered = { [referenceOf(1)]: 'It was not paid' };
 		const settled = registered(1, 'paid', { workflow: 'S (own)', settledBy: 'first@example.com' });
@@ -488,6 +521,18 @@ describe('the answers of the page What is open', () => {
 			) ?? [];
 		expect(shown).toContain('Unknown since 2026-10-25 11:00');
 		expect(shown).not.toContain(settledBy);
+	});
+
+	test('say how the workflow pays only of payments of its own', () => {
+		for (const [workflow, says] of [
+			['S (own)', true],
+			['Other (other)', false],
+		] as const) {
+			const runs = { 'What is open': [[{}]], Payments: [[registered(1, 'notPaid', { workflow })]] };
+			const shown = JSON.stringify(pageAndRows('payroll.json', runs)[0]);
+			expect(shown.includes('older period')).toBe(says);
+			expect(shown.includes('Not paid by another workflow')).toBe(!says);
+		}
 	});
 
 	test('are not asked of an empty row', () => {
@@ -589,7 +634,7 @@ describe('the page of a list', () => {
 			'paid',
 			purpose,
 			'2026-09',
-			new RegExp(`Paid in the last ${latelyDays} days, .*: Person 1 .*, Person 2`),
+			new RegExp(`Paid for the same purpose in the last ${latelyDays} days: Person 1 .*, Person 2`),
 		],
 	])('puts a warning on top, and Decline first: %s', (_what, count, outcome, other, when, told) => {
 		const { page, choices } = pageOf(runs(others(count, outcome, other, when)));
@@ -628,8 +673,52 @@ describe('the page of a list', () => {
 			'Pay salaries': [ready],
 			Payments: [payments],
 		});
-		expect(headline(page)).toContain(`Paid in the last ${latelyDays} days`);
+		expect(headline(page)).toMatch(/A second 13th month\? .*Person 3 .* 6,000.00 ETB for 2026-09/);
 		expect(choices[0]).toBe(declineChoice);
+	});
+
+	test('of a 13th month says nothing about that of the last year', () => {
+		const month13 = { purpose: '13th-month' };
+		const payments = [registered(1, 'paid', { ...month13, period: '2025-12', reference: 'l' })];
+		const { rows, ready } = check(payments, month13);
+		const { page, choices, approve } = pageOf({
+			'Upload a list': [[{ ...upload, purpose: '13th month' }]],
+			'Check List': [rows],
+			'Pay salaries': [ready],
+			Payments: [payments],
+		});
+		expect(page).not.toContain('second 13th month');
+		expect(choices[0]).toBe(approve);
+	});
+
+	test('of a second correction asks on top whether it is one more', () => {
+		const payments = [
+			registered(1, 'paid', { amountEtb: 20_000 }),
+			registered(1, 'paid', { purpose: 'correction', reference: 'c', amountEtb: 500 }),
+		];
+		const { rows, ready } = check(payments, { purpose: 'correction-2' });
+		const { page, choices } = pageOf({
+			'Upload a list': [[{ ...upload, purpose: 'correction 2' }]],
+			'Check List': [rows],
+			'Pay salaries': [ready],
+			Payments: [payments],
+		});
+		expect(headline(page)).toMatch(/second correction .* Person 1 \(E-1\) had 500\.00 ETB before/);
+		expect(choices[0]).toBe(declineChoice);
+	});
+
+	test('of a correction says that the first payment was only recorded, and that somebody denied it', () => {
+		const denied = { settledBy: 'first@example.com', reason: 'second@example.com said no' };
+		const payments = [registered(1, 'paid', denied)];
+		const { rows, ready } = check(payments, { purpose: 'correction' });
+		const { page } = pageOf({
+			'Upload a list': [[{ ...upload, purpose: 'correction' }]],
+			'Check List': [rows],
+			'Pay salaries': [ready],
+			Payments: [payments],
+		});
+		expect(headline(page)).toMatch(/1,000\.00 ETB was only recorded as paid by a person/);
+		expect(page).toMatch(/first@example\.com recorded it as paid.*second@example\.com said no/);
 	});
 
 	test('names who was paid less once, also with two rows', () => {
@@ -717,7 +806,7 @@ describe('the page of a list', () => {
 			period,
 			/<h4>Is this a second payment for 2026-10\? It looks so for Person 1 \(E-1\): 1,000\.00 ETB/,
 		],
-		[purpose, '2026-09', /<h4>Paid in the last 10 days, .*: Person 1 \(E-1\)\./],
+		[purpose, '2026-09', /<h4>Paid for the same purpose .* days: Person 1 \(E-1\)\./],
 	])('has a warning about one of many, paid for %s %s, below the sum', (other, when, told) => {
 		const { page, choices, approve } = pageOf(runs(others(1, 'paid', other, when)));
 		expect(headline(page)).toBe('6,000.00 ETB for 3 people: salary, 2026-10');

@@ -311,7 +311,7 @@ test('a list of another period, and of another purpose, is red on top (S12)', as
 		assert.ok(page.includes(red), page);
 		assert.match(
 			page,
-			/Paid in the last 10 days, the same amount or for the same purpose: Abebe Kebede \(\S+\), Almaz Tesfaye \(\S+\)\. Are month and purpose right\?/,
+			/Paid for the same purpose in the last 10 days: Abebe Kebede \(\S+\), Almaz Tesfaye \(\S+\)\. Is the month right\?/,
 		);
 		assert.match(page, new RegExp(`ETB for salary, ${duePeriod()}, on `));
 		await payroll.approver.choose(address, 'Decline');
@@ -451,7 +451,7 @@ test('what was settled while a page waited stays settled, and its last page says
 	const [free, paid] = [await referenceOf('W-free'), await referenceOf('W-paid')];
 	assert.match(
 		await payroll.settle({ [free]: 'It was not paid' }),
-		/Recorded as not paid: 1 person, .*W-free .*To record more: /,
+		/Recorded as not paid: 1 person, .*W-free .*To record more, or to take back /,
 	);
 	assert.equal((await register('W-paid'))[0]?.['outcome'], 'unknown');
 	// Of two answers that differ none is believed: a page that was opened earlier asks again.
