@@ -229,7 +229,10 @@ export function rowsInFile({ asksForApproval, decision, isPaying, ready, changes
 	if (asksForApproval) return [];
 	const reasonOfNobody = decision === 'declined' ? 'Declined' : 'Nobody approved it';
 	const isUnsent = ready.length > 0 && !isPaying;
-	const rows = changes.map(({ row }) =>
+	const ids = changes.map(({ row }) => row.id);
+	// Two rows of a list can be of one payment.
+	const payments = changes.filter(({ row: { id } }, index) => !id || ids.indexOf(id) === index);
+	const rows = payments.map(({ row }) =>
 		isUnsent && hasOutcome('notPaid')(row) ? { ...row, reason: row.reason || reasonOfNobody } : row,
 	);
 	return rows.length > 0 ? rows : [{ reason: 'Nothing was sent' }];

@@ -30,6 +30,9 @@ export type Part = string | false;
 /** The lines below a name, in the order of the page. */
 function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Register): string[] {
 	const { amountEtb, name, paidAt, txHash, workflow }: RegisterRow = { ...row, ...row.paid };
+	const sum = amountEtb ? ` ${formatSum([{ amountEtb }])} ETB` : '';
+	// If the amount is not known, the payment is one that the register has lost, and so is its time.
+	const hasTime = amountOf(row) > 0;
 	const [reason, wallet] = [reasonIn(row), row.toUserId || row.userId];
 	// A reason that is that of the row above stands there once.
 	const isRepeated = !hasOutcome('paid')(row) && reason !== '' && reason === reasonIn(before ?? {});
@@ -45,17 +48,14 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	return [
 		row.line && `Row ${row.line}`,
 		isRepeated ? 'As above' : reason,
-		row.paid && `Paid ${formatSum([{ amountEtb }])} ETB to ${name}`,
-		isPaid && paidAt && minuteOf(paidAt),
+		row.paid && `Paid${sum} to ${name}`,
+		isPaid && hasTime && paidAt && minuteOf(paidAt),
 		txHash,
 		// Without a purpose, the reference is the only word for it.
 		isPaid && !row.purpose && row.reference,
 		...remarksOf(),
 		...(hasOutcome('unknown')(row)
-			? [
-					row.code !== 'otherPayment' && `Unknown since ${minuteOf(sentAt ?? Date.now())}`,
-					row.reference,
-				]
+			? [hasTime && `Unknown since ${minuteOf(sentAt ?? Date.now())}`, row.reference]
 			: []),
 		hasOutcome('unknown')(row) &&
 			hasOtherAmount(row, row) &&

@@ -79,7 +79,7 @@ export interface PaymentRow
 /** The reference that a list gives a payment: in the node that pays, somebody can change it. Empty if it has no number. */
 export function listReferenceOf({ employeeKey, employee, purpose, period }: RegisterRow): string {
 	const number = employeeKeyOf(employeeKey || employee || '');
-	return number && payrollReference(purpose ?? '', period ?? '', number);
+	return number && purpose && period ? payrollReference(purpose, period, number) : '';
 }
 
 /** The reference of a row in the register, also of one that *Check List* gives none, because it cannot be paid. */
@@ -98,11 +98,14 @@ const outcomesBySureness = ['notPaid', 'unknown', 'paid'];
 export const sureness = ({ outcome }: Outcomes): number =>
 	outcomesBySureness.indexOf(outcome ?? '');
 
-/** The amount that was paid, or is to be paid. Of a row that cannot be paid it stands in the list alone. */
-export const amountOf = (row: PaymentRow): number =>
-	Number(
-		row.amountEtb ?? row.paid?.amountEtb ?? row.requestedAmountEtb ?? row.listedAmountEtb ?? 0,
-	);
+/**
+ * The amount that was paid, or is to be paid; 0 if it is not known. Of a row that cannot be paid it stands in the list
+ * alone. Of one that was sent before, the list can have another amount.
+ */
+export function amountOf(row: PaymentRow): number {
+	const inList = row.paid || row.unknown ? 0 : row.listedAmountEtb;
+	return Number(row.amountEtb ?? row.paid?.amountEtb ?? row.requestedAmountEtb ?? inList ?? 0);
+}
 
 export const hasRemark =
 	(wanted: RemarkCode) =>

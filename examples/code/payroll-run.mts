@@ -1,4 +1,6 @@
 /** A run of a payroll: the results of its list, or of the statements on its page *What is open*. */
+import { remarkIf } from '../../nodes/EtbWallet/list/remarks.ts';
+import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import {
 	hasOutcome,
 	isNoPerson,
@@ -111,9 +113,16 @@ function asRegistered(row: PaymentRow, before: Register, register: Register): Pa
 	if (now === undefined || hasOutcome('alreadyPaid')(row)) return row;
 	// Its own reason is that of an unknown payment.
 	const known: PaymentRow = { ...row, problem: '', reason: '', message: '', remedy: '' };
+	const isOtherName = normalizeText(now.name ?? '') !== normalizeText(row.name ?? '');
 	const isChanged = writtenAt(now) !== writtenAt(registered(before, row) ?? {});
 	if (isChanged && hasOutcome('paid')(now))
-		return { ...known, outcome: 'alreadyPaid', paid: now, remarks: [], isPaidMeanwhile: true };
+		return {
+			...known,
+			outcome: 'alreadyPaid',
+			paid: now,
+			remarks: remarkIf('changedName', isOtherName && `${now.name} when it was paid`),
+			isPaidMeanwhile: true,
+		};
 	const isUnknown = hasOutcome('unknown');
 	if (isUnknown(now) ? isUnknown(row) : !isUnknown(row) || !isChanged) return row;
 	const { reference, outcome, reason } = now;
@@ -125,9 +134,10 @@ function withSentAmount(row: PaymentRow, register: Register): PaymentRow {
 	const { outcome, requestedAmountEtb }: RegisterRow = registered(register, row) ?? {};
 	if (row.outcome !== 'unknown' || outcome !== 'unknown' || requestedAmountEtb === row.amountEtb)
 		return row;
+	const inList = row.listedAmountEtb ?? row.amountEtb ?? undefined;
 	return {
 		...row,
 		amountEtb: requestedAmountEtb,
-		listedAmountEtb: row.listedAmountEtb ?? row.amountEtb ?? undefined,
+		listedAmountEtb: requestedAmountEtb ? inList : undefined,
 	};
 }

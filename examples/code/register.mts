@@ -26,6 +26,12 @@ export interface Register {
 const keyOfRow = ({ reference, id }: RegisterRow): string =>
 	reference ? keyOf(reference) : `id ${id}`;
 
+/** Whether two rows of one reference can be of one payment: the list does not give them two references. */
+function maybeSame(one: RegisterRow, other: RegisterRow): boolean {
+	const [first, second] = [one, other].map(listReferenceOf);
+	return !first || !second || keyOf(first) === keyOf(second);
+}
+
 export function registerOf(read: RegisterRow[]): Register {
 	const rows = read
 		// A row that somebody added by hand is empty.
@@ -35,13 +41,19 @@ export function registerOf(read: RegisterRow[]): Register {
 	const byReference = new Map(rows.map((row) => [keyOfRow(row), row]));
 	const byListReference = new Map(rows.map((row) => [keyOf(listReferenceOf(row)), row]));
 	byListReference.delete('');
-	const surest = rows.filter((row) => row.outcome === byReference.get(keyOfRow(row))?.outcome);
-	// Somebody who was paid, or may have been, under another reference is not called *not paid*.
+	const surest = rows.filter((row) => {
+		const best = byReference.get(keyOfRow(row)) ?? row;
+		return row.outcome === best.outcome || !maybeSame(row, best);
+	});
+	// Somebody who was paid, or may have been, under another reference is not called *not paid*. What a person said stays.
 	const isOvertaken = (row: RegisterRow): boolean =>
 		hasOutcome('notPaid')(row) &&
+		!row.settledBy &&
 		sureness(byListReference.get(keyOf(listReferenceOf(row))) ?? {}) > sureness(row);
 	const byTransaction = new Map(
-		surest.filter((row) => !isOvertaken(row)).map((row) => [`${keyOfRow(row)} ${row.txHash}`, row]),
+		surest
+			.filter((row) => !isOvertaken(row))
+			.map((row) => [`${keyOfRow(row)} ${row.outcome} ${row.txHash}`, row]),
 	);
 	return { byReference, byListReference, rows: [...byTransaction.values()] };
 }
@@ -64,8 +76,12 @@ export function registered(
 	row: PaymentRow,
 ): RegisterRow | undefined {
 	const key = keyOf(referenceOf(row));
-	const [own, listed] = [byReference.get(key), byListReference.get(key)];
-	return own && sureness(own) >= sureness(listed ?? {}) ? own : listed;
+	const found = [
+		byListReference.get(keyOf(listReferenceOf(row))),
+		byListReference.get(key),
+		byReference.get(key),
+	].flatMap((each) => each ?? []);
+	return found.sort((one, other) => sureness(one) - sureness(other)).at(-1);
 }
 
 /** The row that a result changes. Under a changed reference it is the row of the payment that was not paid before. */
@@ -73,7 +89,8 @@ export function rowToChange(register: Register, result: PaymentRow): RegisterRow
 	const listed = register.byListReference.get(keyOf(listReferenceOf(result)));
 	// The row of a payment that somebody recorded as not paid stays, so that this can be taken back.
 	const isSame = listed && hasOutcome('notPaid')(listed) && !listed.settledBy;
-	return rowWith(register, { reference: referenceOf(result) }) ?? (isSame ? listed : undefined);
+	const own = rowWith(register, { reference: referenceOf(result) });
+	return own && maybeSame(own, result) ? own : isSame ? listed : undefined;
 }
 
 /** The corrections of a person for a period. One that is unknown may have been paid, so it counts too. */

@@ -620,11 +620,14 @@ describe('a payment that was sent before, and has a field that keeps it from bei
 		expect(codesOf(result)).toEqual(['invalid', 'inDoubt', 'invalid', 'paid']);
 	});
 
-	test('is told as it ended if another item has its reference too', async () => {
+	test('is told as another one if an earlier item has its reference: the record has only one of them', async () => {
 		const given = await sentBefore({});
-		const result = await pay([...given, ...given], {}, run);
-		const first = ['paidBefore', 'inDoubt'];
-		expect(codesOf(result)).toEqual([...first, 'paid', ...first, 'sameReference']);
+		const other = given.map((item) => ({ ...item, toUserId: 'etbw_other' }));
+		const mode = { mode: 'settle', wasPaid: 'pay-b' };
+		await pay([{}], mode, { ...run, mode: 'manual' });
+		const result = await pay([...given, ...other], {}, run);
+		const same = all(3, 'sameReference');
+		expect(codesOf(result)).toEqual(['paidBefore', 'paidBefore', 'paid', ...same]);
 	});
 
 	test.each([
@@ -651,6 +654,17 @@ describe('a payment that was sent before, and has a field that keeps it from bei
 		expect(codesOf(await pay([{ ...paid, amountEtb: 99 }], { options }, run))).toEqual([
 			'otherPayment',
 		]);
+	});
+
+	test.each([
+		['a', 'alreadyPaid', 'paidBefore', /^Paid or settled as paid before.*above the Maximum/],
+		['b', 'unknown', 'inDoubt', /^It is unknown whether etbw_b was paid.*above the Maximum/],
+	])('alone is told as it ended in the error: %s', async (name, outcome, code, message) => {
+		await sentBefore({});
+		const { error } = await pay(itemsFor(name), { options: { maxAmountEtb: '9' } });
+		expect(Object.fromEntries(errorData(error))).toMatchObject({ outcome, code });
+		expect(error?.message).toMatch(message);
+		expect(error?.message).not.toContain('Nobody was paid');
 	});
 
 	test('is named as perhaps paid in the error, if the database fails', async () => {

@@ -83,8 +83,8 @@ export const mutations: Mutation[] = [
 			"? 'inDoubt' : 'inDoubt'",
 		],
 		'A dry run reserves': [
-			'async (change) => await askPaymentStates(change, entries, slotNow())',
-			'async (change) => { const known = await askPaymentStates(change, entries, slotNow()); change.keep(entries.map(sentMark)); return known; }',
+			'async (change) => await askPaymentStates(change, window, slotNow())',
+			'async (change) => { const known = await askPaymentStates(change, window, slotNow()); change.keep(window.map(sentMark)); return known; }',
 		],
 		'Paid is not recorded': [
 			"paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)])",

@@ -290,6 +290,21 @@ describe('the register after a payroll', () => {
 		expect(written?.[0]).not.toHaveProperty('id');
 	});
 
+	test('two people with one changed reference: the second one stays not paid', () => {
+		const reference = 'Kebede';
+		const paid = { reference, purpose: 'salary', employeeKey: 'E1' };
+		const payments = [registered(1, 'paid', paid), registered(2, 'notPaid', { reference })];
+		const [written, left] = ended(
+			payments,
+			{ reference, outcome: 'notPaid', message: 'No' },
+			people.slice(1, 2),
+		);
+		expect(written).toMatchObject([{ id: 2, outcome: 'notPaid' }]);
+		expect(left).toMatchObject([{ name: 'Person 2', outcome: 'notPaid' }]);
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		expect(JSON.stringify(pageAndRows('payroll.json', runs)[0])).toContain('Person 2');
+	});
+
 	test('fields of the response replace none of the list', () => {
 		const response = { remarks: 'x', line: 7, paid: true, purpose: 'x', name: 'x', period: null };
 		const [written, left] = ended([], response);
@@ -535,6 +550,28 @@ describe('the answers of the page What is open', () => {
 		}
 	});
 
+	test('show a payment that nobody has for a period, also if the person was paid another one', () => {
+		const loose = { ...own, purpose: null, period: null };
+		const payments = [
+			registered(1, 'paid', { ...loose, reference: 'a' }),
+			registered(1, 'notPaid', { ...loose, reference: 'b' }),
+		];
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		const shown = JSON.stringify(pageAndRows('payroll.json', runs)[0]);
+		expect(shown).toContain('Not paid: 1 person');
+	});
+
+	test('can take back what a person said also after the payment was sent under another reference', () => {
+		const payments = [
+			registered(1, 'notPaid', { ...own, reference: 'Lohn-1', settledBy }),
+			registered(1, 'unknown', own),
+		];
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		expect(pageAndRows('payroll.json', runs)[0]).toMatchObject({
+			asked: { unknown: [{ id: 1 }], freed: [{ reference: 'Lohn-1' }] },
+		});
+	});
+
 	test('are not asked of an empty row', () => {
 		const empty = { id: 5, reference: null, outcome: null };
 		const payments = [empty, registered(1, 'notPaid', { ...own, reference: '5' })];
@@ -721,6 +758,44 @@ describe('the page of a list', () => {
 		expect(page).toMatch(/first@example\.com recorded it as paid.*second@example\.com said no/);
 	});
 
+	test('says that another name was paid meanwhile under the number', () => {
+		const { ready } = check([]);
+		const { page } = pageOf(
+			runs([], {
+				...approved,
+				'Pay salaries': [ready, ready.slice(1).map((row) => ({ ...row, outcome: 'paid' }))],
+				'Payments now': [[registered(1, 'paid', { name: 'Kebede' })]],
+			}),
+			1,
+		);
+		expect(page).toMatch(/Another name than when it was paid.*Person 1 \(E-1\) was paid as Kebede/);
+	});
+
+	test('of a payment of another amount, which nobody knows, names neither amount nor time', () => {
+		const unknown = {
+			workflow: 'S (own)',
+			requestedAmountEtb: null,
+			amountEtb: null,
+			paidAt: null,
+		};
+		for (const outcome of ['unknown', 'paid']) {
+			const { page } = pageOf(runs([registered(1, outcome, unknown)]));
+			const [, row] = /<b>Person 1<\/b>(.*?)<\/tr>/.exec(page) ?? [];
+			expect(row).not.toMatch(/1,000|0\.00|\d\d:\d\d/);
+		}
+	});
+
+	test('has one payment in two rows once in the file', () => {
+		const payments = [registered(1, 'paid')];
+		const { rows } = check(payments);
+		const { rows: given } = pageOf({
+			...runs(payments),
+			'Check List': [[{ ...rows[0] }, { ...rows[0], line: 9 }]],
+			'Pay salaries': [[]],
+		});
+		expect(given.filter(({ Result }) => Result === 'Paid')).toHaveLength(1);
+	});
+
 	test('names who was paid less once, also with two rows', () => {
 		const payments = [registered(1, 'paid', { amountEtb: 400 })];
 		const { rows, ready } = check(payments);
@@ -775,6 +850,24 @@ describe('the page of a list', () => {
 		const before = paymentRows(payments);
 		const sent = stillReady(paymentRows(ready), before, before);
 		expect(sent.map(({ reference }) => reference)).toEqual(ready.map(({ reference }) => reference));
+	});
+
+	test('says at the end that another list paid whom the node would send under a changed reference', () => {
+		const { ready } = check([]);
+		const changed = ready.map((row) => ({ ...row, reference: `Lohn ${row.name}` }));
+		for (const outcome of ['paid', 'unknown']) {
+			const sent = changed.slice(1).map((row) => ({ ...row, outcome: 'paid' }));
+			const { page, rows } = pageOf(
+				runs([], {
+					...approved,
+					'Pay salaries': [changed, sent],
+					'Payments now': [[registered(1, outcome)]],
+				}),
+				1,
+			);
+			expect(page).not.toContain('Not paid: ');
+			expect(rows.filter(({ outcome: each }) => each === 'notPaid')).toEqual([]);
+		}
 	});
 
 	test.each(elsewhere)('says at the end that another list paid %j, also with a mistake', (more) => {

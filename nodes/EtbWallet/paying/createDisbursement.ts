@@ -18,7 +18,7 @@ import {
 	referenceObjection,
 } from './entry';
 import type { Entry, Payment, Result } from './entry';
-import { PaymentRecord } from './paymentRecord';
+import { PaymentRecord, type PaymentState } from './paymentRecord';
 import {
 	assertUsable,
 	createRun,
@@ -31,7 +31,6 @@ import { payAll } from './sending';
 import { settle } from './settle';
 import { hintAtRepeatedUsers, reportRun, reportHalt } from './report';
 import { noRecordResult, resultOfState, settleSteps } from './stateResults';
-import { askAllStates } from './windows';
 
 /**
  * Pays all items of a run. A dry run only checks them, and Mode on Settle Unknown records what a person found
@@ -41,40 +40,28 @@ import { askAllStates } from './windows';
  * unknown, or were not attempted
  */
 export const createDisbursement: Operation['execute'] = async (context, read) => {
-	const settings = await loadAccountAndOptions(context, () => readOptions(context, read));
-	const { options } = settings;
+	const loaded = await loadAccountAndOptions(context, () => readOptions(context, read));
+	const { options } = loaded;
 	if (options.mode === 'settle') return await settle(context, options);
 	const fillIn = (entry: Entry): void => fillInPayment(read, entry);
-	const readItems = readEntries(context, fillIn, objectionFinder(options));
+	const entries = readEntries(context, fillIn, objectionFinder(options));
 	const record = new PaymentRecord(context, options.timeoutMs);
-	const haltRun = async (halt: Result, entries: Entry[]): Promise<INodeExecutionData[]> => {
-		if (!context.continueOnFail()) return reportHalt(context, options, halt, entries);
-		const { recorded, warning } = await askRecordedResults(context, record, entries, options);
-		if (warning !== '') addHint(context, warning);
-		return reportHalt(context, options, halt, entries, recorded);
+	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {
+		if (context.continueOnFail()) warn(context, await tellRecorded(record, entries, options));
+		return reportHalt(context, options, halt, entries);
 	};
-	if (settings.halt !== undefined) return await haltRun(settings.halt, readItems);
-	const acceptable = readItems.filter(isPayment).filter((entry) => !isFailed(entry));
-	const unusable = unusableEntries(readItems);
-	const { recorded, warning } = await askRecordedResults(context, record, unusable, options);
-	const entries = readItems.map(
-		(entry): Entry => ({
-			...entry,
-			result: recorded.get(entry) ?? entry.result,
-		}),
-	);
+	if (loaded.halt !== undefined) return await haltRun(loaded.halt);
+	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
+	const unusable = unusableEntries(entries).map((entry) => ({ ...entry }));
+	const warning = await tellRecorded(record, unusableEntries(entries), options);
 	assertUsable(context, options, unusable, entries, warning);
-	if (warning !== '') addHint(context, warning);
-	const run = createRun(
-		context,
-		settings,
-		(entry) => `It may have been paid. ${settleSteps(entry)}`,
-	);
+	warn(context, warning);
+	const run = createRun(context, loaded, (entry) => `It may have been paid. ${settleSteps(entry)}`);
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const halt =
 		totalHalt(acceptable, options.maxTotalEtb) ?? (await coverageHalt(run, record, pending));
-	if (halt !== undefined) return await haltRun(halt, entries);
+	if (halt !== undefined) return await haltRun(halt);
 	hintAtRepeatedUsers(context, acceptable);
 	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
@@ -90,9 +77,12 @@ const objectionFinder =
 			amountObjection(entry, maxAmountEtb) ?? referenceObjection(entry, uses.get(entry.key ?? ''));
 	};
 
-/** Whether an entry has no result yet, or one of a field. Then its reference may have been sent by an earlier run. */
+/**
+ * Whether an earlier run may have sent an entry: it has no result yet, or one of a field. Of an entry with the reference
+ * of another one the record knows nothing, because it has one payment for each reference.
+ */
 const mayHaveBeenSentBefore = ({ result }: Entry): boolean =>
-	result === undefined || isBlockedByField(result.code);
+	result === undefined || (isBlockedByField(result.code) && result.code !== 'sameReference');
 
 const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
@@ -120,7 +110,7 @@ async function coverageHalt(
 	if (!isAbove(totalOf(pending), balance)) return undefined;
 	try {
 		// A run that is repeated after a crash needs money only for the payments that were not sent yet.
-		const states = await askAllStates(record, pending, run.options);
+		const states = await record.askStates(pending, run.options.concurrency);
 		const unused = pending.filter((payment) => states.get(payment) === 'unused');
 		const total = totalOf(unused);
 		if (!isAbove(total, balance)) return undefined;
@@ -166,7 +156,7 @@ const notCovered = (message: string, remedy: string, httpCode?: string): Result 
 /** A dry run: each payment gets the result that the record gives it. Nothing is sent or recorded. */
 async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): Promise<void> {
 	try {
-		for (const [payment, state] of await askAllStates(record, pending, run.options))
+		for (const [payment, state] of await record.askStates(pending, run.options.concurrency))
 			run.setResult(payment, resultOfState(payment, state));
 	} catch (error) {
 		for (const payment of pending) run.setResult(payment, noRecordResult(error));
@@ -174,33 +164,36 @@ async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): P
 }
 
 /**
- * The results of those entries that were sent earlier, as the record has them. Without them a register would get
- * `notPaid` for people who were paid. If the database fails there are none, and a warning.
+ * Gives those entries that were sent earlier the results that the record has of them. Without these a register would get
+ * `notPaid` for people who were paid.
+ * @returns a warning if the database fails
  */
-async function askRecordedResults(
-	context: IExecuteFunctions,
+async function tellRecorded(
 	record: PaymentRecord,
 	entries: Entry[],
 	options: RunOptions,
-): Promise<{ recorded: ReadonlyMap<Entry, Result>; warning: string }> {
+): Promise<string | undefined> {
 	const asked = entries.filter(isKeyed).filter(mayHaveBeenSentBefore);
-	if (asked.length === 0 || isStopped(context)) return { recorded: new Map(), warning: '' };
+	if (asked.length === 0) return undefined;
 	try {
-		const states = [...(await askAllStates(record, asked, options))];
-		// An entry without a person or an amount cannot be compared with the payment that was made, and two entries with
-		// one reference may be two payments.
-		const isComparable = (entry: Entry): boolean =>
-			isPayment(entry) && entry.result?.code !== 'sameReference';
-		const isRecorded = ([entry, state]: (typeof states)[number]): boolean =>
-			state !== 'unused' && (state !== 'otherPayment' || isComparable(entry));
-		const recorded = new Map(
-			states.filter(isRecorded).map(([entry, state]) => [entry, resultOfState(entry, state)]),
-		);
-		return { recorded, warning: '' };
+		for (const [entry, state] of await record.askStates(asked, options.concurrency))
+			if (isTold(entry, state)) entry.result = resultOfState(entry, state);
 	} catch (error) {
-		const warning = `The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`;
-		return { recorded: new Map(), warning };
+		return `The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`;
 	}
+	return undefined;
+}
+
+/**
+ * Whether the record says more about an entry than its own result. An entry without a person or an amount cannot be
+ * compared with the payment that was made.
+ */
+const isTold = (entry: Entry, state: PaymentState): boolean =>
+	state !== 'unused' && (state !== 'otherPayment' || isPayment(entry));
+
+function warn(context: IExecuteFunctions, warning: string | undefined): void {
+	// The database does not answer a run that was stopped either.
+	if (warning !== undefined && !isStopped(context)) addHint(context, warning);
 }
 
 /** Warns if the record is empty, because then it knows no earlier payments. */

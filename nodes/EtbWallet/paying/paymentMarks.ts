@@ -29,15 +29,6 @@ export interface Keyed {
 	key: string;
 }
 
-/**
- * A person's statement about a reference: that it was paid, that it was not paid, or only that an earlier *not paid* is
- * wrong. `sentAt`: the time at which the payment was sent that a *not paid* is about, compared as text.
- */
-export interface Statement extends Keyed {
-	says: 'paid' | 'notPaid' | 'takesBack';
-	sentAt?: string;
-}
-
 /** A fact needs two marks; the second confirms the first. */
 export type Fact = 'paid' | 'doubt';
 
@@ -84,7 +75,7 @@ export const payeeMark = ({ key, toUserId, amount }: KeyedEntry): string =>
 export const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
 export const settledNotPaidMark = ({ key }: Keyed): string => `settledNotPaid:${key}`;
 /** The mark of a *not paid* about the reference of a statement, or about the sending that it names. */
-export const statementMark = ({ key, sentAt }: Statement): string =>
+export const statementMark = ({ key, sentAt }: Keyed & { sentAt?: string }): string =>
 	sentAt === undefined
 		? settledNotPaidMark({ key })
 		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`;

@@ -56,9 +56,18 @@ import {
 	statementMark,
 	type Fact,
 	type Keyed,
-	type Statement,
 } from './paymentMarks';
 import { RecordChange } from '../../shared/record/recordChange';
+import { windowsOf } from './windows';
+
+/**
+ * A person's statement about a reference: that it was paid, that it was not paid, or only that an earlier *not paid* is
+ * wrong. `sentAt`: the time at which the payment was sent that a *not paid* is about, compared as text.
+ */
+export interface Statement extends Keyed {
+	says: 'paid' | 'notPaid' | 'takesBack';
+	sentAt?: string;
+}
 
 /** The state of a reference, regardless of user ID and amount. */
 type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
@@ -106,11 +115,22 @@ export class PaymentRecord {
 		return await this.untilDeadline(marksOf(this.context, 'node').count());
 	}
 
-	/** The state of each entry. The question leaves no mark, unless it is interrupted. */
+	/**
+	 * The state of each entry. The question leaves no mark, unless it is interrupted: so it is made in windows, because a
+	 * crash then leaves the marks of only one.
+	 */
 	async askStates<Each extends KeyedEntry>(
 		entries: Each[],
+		windowSize: number,
 	): Promise<ReadonlyMap<Each, PaymentState>> {
-		return await this.change(async (change) => await askPaymentStates(change, entries, slotNow()));
+		const states = new Map<Each, PaymentState>();
+		for (const window of windowsOf(windowSize, entries)) {
+			const ofWindow = await this.change(
+				async (change) => await askPaymentStates(change, window, slotNow()),
+			);
+			for (const [entry, state] of ofWindow) states.set(entry, state);
+		}
+		return states;
 	}
 
 	/**

@@ -83,8 +83,10 @@ export function resultOfUnusable(unusable: EndedEntry[]): Result {
 	const lines = unusable.map(
 		({ itemIndex, result: { message, remedy } }) => `Item ${itemIndex}: ${message}. ${remedy}`,
 	);
+	const codes = new Set(unusable.map(({ result }) => result.code));
+	const [code = 'invalid'] = codes.size === 1 ? codes : [];
 	return {
-		code: 'invalid',
+		code,
 		message: `${unusable.length} items cannot be used`,
 		remedy: joinedWithRest(lines, '<br/>'),
 	};
@@ -240,7 +242,6 @@ export function reportRun(
  * Reports a halted run, such as one with a wrong credential, option or limit, with the payments of earlier
  * tries.
  * @param entries those without a result get `halt`; if a setting is wrong, so do those with a wrong field
- * @param recorded the results of payments that the record knows
  * @throws {NodeOperationError} unless the node continues on fail
  */
 export function reportHalt(
@@ -248,13 +249,12 @@ export function reportHalt(
 	options: RunOptions,
 	halt: Result,
 	entries: Entry[],
-	recorded: ReadonlyMap<Entry, Result> = new Map(),
 ): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw runError(context, options, halt, entries);
 	// An item may have a result of its own, so the reason is shown beside the output.
 	addHint(context, halt.message ?? '');
 	const halted = entries.map((entry) => {
-		const result = recorded.get(entry) ?? entry.result ?? halt;
+		const result = entry.result ?? halt;
 		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
 		// be Settle Unknown.
 		const isReplaced = halt.code === 'settings' && isBlockedByField(result.code);

@@ -102,9 +102,9 @@ export const unusableEntries = (entries: readonly Entry[]): EndedEntry[] =>
 	entries.filter(isFailed).filter(({ result }) => isBlockedByField(result.code));
 
 /**
- * @param unusable the entries that cannot be used
- * @param entries all entries of the run, as the error reports them
- * @param warning a further sentence for the error; empty if there is none
+ * @param unusable the entries that cannot be used, with the results of their fields
+ * @param entries all entries of the run, with the results that the record has of them
+ * @param warning a further sentence for the error
  * @throws {NodeOperationError} that lists the items that cannot be used, unless the node continues on fail
  */
 export function assertUsable(
@@ -112,14 +112,26 @@ export function assertUsable(
 	options: RunOptions,
 	unusable: EndedEntry[],
 	entries: Entry[],
-	warning = '',
+	warning?: string,
 ): void {
 	if (unusable.length === 0 || context.continueOnFail()) return;
+	const ofFields = resultOfUnusable(unusable);
 	const [only] = unusable.length === 1 ? unusable : [];
-	const result = resultOfUnusable(unusable);
-	const remedy = [warning, result.remedy].filter(Boolean).join('. ');
-	throw runError(context, options, { ...result, remedy }, entries, only);
+	const [failed] = entries.filter(isEnded).filter(({ itemIndex }) => itemIndex === only?.itemIndex);
+	const isRecorded = failed !== undefined && failed.result.code !== ofFields.code;
+	const texts = (name: 'message' | 'remedy'): string =>
+		[name === 'remedy' && warning, isRecorded && failed.result[name], ofFields[name]]
+			.filter(Boolean)
+			.join('. ');
+	const result = {
+		...(failed?.result ?? ofFields),
+		message: texts('message'),
+		remedy: texts('remedy'),
+	};
+	throw runError(context, options, result, entries, failed);
 }
+
+const isEnded = (entry: Entry): entry is EndedEntry => entry.result !== undefined;
 
 export function createRun(
 	context: IExecuteFunctions,

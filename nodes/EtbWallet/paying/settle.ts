@@ -14,8 +14,8 @@ import { runMemoryOf } from '../../shared/runMemory';
 import { messageOf, property } from '../../shared/unknownValues';
 import { outcomeOf, type Code } from '../codes';
 import type { RunOptions } from './options';
-import { inFlightMinutes, type Statement } from './paymentMarks';
-import { PaymentRecord, type StatementResult } from './paymentRecord';
+import { inFlightMinutes } from './paymentMarks';
+import { PaymentRecord, type Statement, type StatementResult } from './paymentRecord';
 import { keyOf, readReference } from '../../shared/reference';
 
 /** A statement that names its reference as a person wrote it. */
@@ -94,9 +94,9 @@ export async function settle(
 	let wasPaid: NamedStatement[];
 	let wasNotPaid: NamedStatement[];
 	try {
-		wasPaid = readReferences(context, 'wasPaid', 'Was Paid');
-		wasNotPaid = readReferences(context, 'wasNotPaid', 'Was Not Paid');
-		assertNames(wasPaid, wasNotPaid);
+		wasPaid = readStatements(context, 'wasPaid', 'Was Paid');
+		wasNotPaid = readStatements(context, 'wasNotPaid', 'Was Not Paid');
+		assertStatements(wasPaid, wasNotPaid);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
 		return reportNotSettled(context, { message, remedy: `Nothing was settled. ${remedy}` });
@@ -145,7 +145,7 @@ function reportNotSettled(
  * Reads the references in a field, one on each line. If an expression gives them, they are read for all items.
  * @throws {InvalidValueError}
  */
-function readReferences(
+function readStatements(
 	context: IExecuteFunctions,
 	name: 'wasPaid' | 'wasNotPaid',
 	field: string,
@@ -199,7 +199,7 @@ function readStatement(
 }
 
 /** @throws {InvalidValueError} when no reference is named, or one is in both fields */
-function assertNames(wasPaid: NamedStatement[], wasNotPaid: NamedStatement[]): void {
+function assertStatements(wasPaid: NamedStatement[], wasNotPaid: NamedStatement[]): void {
 	if (wasPaid.length + wasNotPaid.length === 0) {
 		throw new InvalidValueError(
 			'Was Paid and Was Not Paid are empty',
