@@ -23,7 +23,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { paidLessTitle } from './paid-less.mts';
-import { registered } from './register.mts';
+import { rowOf } from './register.mts';
 import { needsPerson, type RegisterChange } from './register-changes.mts';
 import {
 	peopleText,
@@ -68,7 +68,7 @@ function rowsToLookAt(run: ListRun): PaymentRow[] {
 		.filter(
 			(row) =>
 				remarksWithout(row, ['rounded', 'paidLately', 'sameAmountLately', 'sameName']).length > 0 ||
-				registered(register, row)?.settledBy,
+				rowOf(register, row)?.settledBy,
 		)
 		.sort((one, other) => Number(warned.has(other.line)) - Number(warned.has(one.line)));
 }

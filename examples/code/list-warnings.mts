@@ -12,7 +12,7 @@ import {
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, registered } from './register.mts';
+import { correctionsOf, rowOf } from './register.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
@@ -99,7 +99,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 		: [];
 	const corrections = corrected.flatMap((row) => correctionsOf(row, register));
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
-	const settled = ready.filter((row) => registered(register, row)?.settledBy);
+	const settled = ready.filter((row) => rowOf(register, row)?.settledBy);
 	const warnings: Warning[] = [
 		{
 			rows: otherUnknown,

@@ -18,7 +18,7 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { correctionsOf, rowWith } from './register.mts';
+import { correctionsOf, rowWithReference } from './register.mts';
 import {
 	isContradicted,
 	itemsForWhatNext,
@@ -58,7 +58,7 @@ function questions({ unknown, freed }: Asked) {
 
 /** The reason why *It was not paid* is not recorded of a payment that is paid. */
 function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string {
-	const known: RegisterRow = rowWith(register, result) ?? {};
+	const known: RegisterRow = rowWithReference(register, result) ?? {};
 	// The register was read before another page that was sent at the same moment wrote into it.
 	const paid = hasOutcome('paid')(known) ? known : {};
 	const how = paid.settledBy
@@ -109,7 +109,7 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 	const notRecorded = results.flatMap((result) => {
 		if (told.has(result.reference)) return [];
 		const reason = reasonNotRecorded(result, run).replace(/\.\s*$/, '');
-		const { name = '' }: RegisterRow = rowWith(register, result) ?? {};
+		const { name = '' }: RegisterRow = rowWithReference(register, result) ?? {};
 		return reason === '' ? [] : [`${name} (${result.reference}): ${reason}`];
 	});
 	const [first = {}] = itemsOf(() => $('Pay salaries'));

@@ -21,7 +21,7 @@ import {
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { registered, registerOf, type Register } from './register.mts';
+import { rowOf, registerOf, type Register } from './register.mts';
 import { isOfOtherWorkflow } from './workflow.mts';
 
 /** A part of a page; empty or false for one that is left out. */
@@ -37,7 +37,7 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	// A reason that is that of the row above stands there once.
 	const isRepeated = !hasOutcome('paid')(row) && reason !== '' && reason === reasonIn(before ?? {});
 	// One that the register does not have as unknown was sent just now.
-	const known = row.id ? row : (registered(register, row) ?? row);
+	const known = row.id ? row : (rowOf(register, row) ?? row);
 	const lastSentAt = hasOutcome('unknown')(known) ? known.paidAt || known.updatedAt : undefined;
 	const sentAt = row.paidAt || lastSentAt;
 	const isPaid = hasOutcome('paid')(row) || row.paid !== undefined;

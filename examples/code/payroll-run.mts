@@ -8,7 +8,7 @@ import {
 	type PeopleRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { readRegister, registered, registerOf, type Register } from './register.mts';
+import { readRegister, rowOf, registerOf, type Register } from './register.mts';
 import { isOfOtherWorkflow, itemsOf, type Submitted, type CheckedItem } from './workflow.mts';
 
 export interface PayrollRun {
@@ -83,7 +83,7 @@ function beforeSending(
 	payroll: PeopleRow['payroll'],
 	register: Register,
 ): PaymentRow {
-	const now = registered(register, row) ?? {};
+	const now = rowOf(register, row) ?? {};
 	const unknown = row.unknown ?? (hasOutcome('unknown')(now) ? now : undefined);
 	if (row.status === 'problem' && unknown) {
 		// The problem names another workflow. Of this one the register has the reason.
@@ -109,12 +109,12 @@ const writtenAt = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 
  * another list.
  */
 function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
-	const now = registered(register, row);
+	const now = rowOf(register, row);
 	if (now === undefined || hasOutcome('alreadyPaid')(row)) return row;
 	// Its own reason is that of an unknown payment.
 	const known: PaymentRow = { ...row, problem: '', reason: '', message: '', remedy: '' };
 	const isOtherName = normalizeText(now.name ?? '') !== normalizeText(row.name ?? '');
-	const isChanged = writtenAt(now) !== writtenAt(registered(before, row) ?? {});
+	const isChanged = writtenAt(now) !== writtenAt(rowOf(before, row) ?? {});
 	if (isChanged && hasOutcome('paid')(now))
 		return {
 			...known,
@@ -131,7 +131,7 @@ function asRegistered(row: PaymentRow, before: Register, register: Register): Pa
 
 /** A payment that is unknown since an earlier list keeps the amount of that list. */
 function withSentAmount(row: PaymentRow, register: Register): PaymentRow {
-	const { outcome, requestedAmountEtb }: RegisterRow = registered(register, row) ?? {};
+	const { outcome, requestedAmountEtb }: RegisterRow = rowOf(register, row) ?? {};
 	if (row.outcome !== 'unknown' || outcome !== 'unknown' || requestedAmountEtb === row.amountEtb)
 		return row;
 	const inList = row.listedAmountEtb ?? row.amountEtb ?? undefined;

@@ -1,7 +1,7 @@
 /** The register: the table *ETB payments*. */
 import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
 import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.ts';
-import { keyOf } from '../../nodes/shared/reference.ts';
+import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import {
 	hasOutcome,
 	isCorrection,
@@ -24,12 +24,12 @@ export interface Register {
 
 /** The register can have a reference in several spellings. A row without one has a key that is no reference. */
 const keyOfRow = ({ reference, id }: RegisterRow): string =>
-	reference ? keyOf(reference) : `id ${id}`;
+	reference ? referenceKeyOf(reference) : `id ${id}`;
 
 /** Whether two rows of one reference can be of one payment: the list does not give them two references. */
 function maybeSame(one: RegisterRow, other: RegisterRow): boolean {
 	const [first, second] = [one, other].map(listReferenceOf);
-	return !first || !second || keyOf(first) === keyOf(second);
+	return !first || !second || referenceKeyOf(first) === referenceKeyOf(second);
 }
 
 export function registerOf(read: RegisterRow[]): Register {
@@ -39,7 +39,7 @@ export function registerOf(read: RegisterRow[]): Register {
 		.map((row) => ({ ...row, outcome: registeredOutcome(row.outcome ?? '') }))
 		.sort((one, other) => sureness(one) - sureness(other));
 	const byReference = new Map(rows.map((row) => [keyOfRow(row), row]));
-	const byListReference = new Map(rows.map((row) => [keyOf(listReferenceOf(row)), row]));
+	const byListReference = new Map(rows.map((row) => [referenceKeyOf(listReferenceOf(row)), row]));
 	byListReference.delete('');
 	const surest = rows.filter((row) => {
 		const best = byReference.get(keyOfRow(row)) ?? row;
@@ -49,7 +49,7 @@ export function registerOf(read: RegisterRow[]): Register {
 	const isOvertaken = (row: RegisterRow): boolean =>
 		hasOutcome('notPaid')(row) &&
 		!row.settledBy &&
-		sureness(byListReference.get(keyOf(listReferenceOf(row))) ?? {}) > sureness(row);
+		sureness(byListReference.get(referenceKeyOf(listReferenceOf(row))) ?? {}) > sureness(row);
 	const byTransaction = new Map(
 		surest
 			.filter((row) => !isOvertaken(row))
@@ -65,19 +65,19 @@ export function readRegister(): Register {
 }
 
 /** The row with exactly this reference, in any spelling. */
-export const rowWith = (
+export const rowWithReference = (
 	{ byReference }: Register,
 	{ reference }: Pick<RegisterRow, 'reference'>,
-): RegisterRow | undefined => byReference.get(keyOf(reference ?? ''));
+): RegisterRow | undefined => byReference.get(referenceKeyOf(reference ?? ''));
 
 /** The row of a payment: the surest one under its reference, and under the one that the list gives it. */
-export function registered(
+export function rowOf(
 	{ byReference, byListReference }: Register,
 	row: PaymentRow,
 ): RegisterRow | undefined {
-	const key = keyOf(referenceOf(row));
+	const key = referenceKeyOf(referenceOf(row));
 	const found = [
-		byListReference.get(keyOf(listReferenceOf(row))),
+		byListReference.get(referenceKeyOf(listReferenceOf(row))),
 		byListReference.get(key),
 		byReference.get(key),
 	].flatMap((each) => each ?? []);
@@ -86,10 +86,10 @@ export function registered(
 
 /** The row that a result changes. Under a changed reference it is the row of the payment that was not paid before. */
 export function rowToChange(register: Register, result: PaymentRow): RegisterRow | undefined {
-	const listed = register.byListReference.get(keyOf(listReferenceOf(result)));
+	const listed = register.byListReference.get(referenceKeyOf(listReferenceOf(result)));
 	// The row of a payment that somebody recorded as not paid stays, so that this can be taken back.
 	const isSame = listed && hasOutcome('notPaid')(listed) && !listed.settledBy;
-	const own = rowWith(register, { reference: referenceOf(result) });
+	const own = rowWithReference(register, { reference: referenceOf(result) });
 	return own && maybeSame(own, result) ? own : isSame ? listed : undefined;
 }
 

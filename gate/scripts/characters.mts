@@ -19,15 +19,17 @@ type Characters = Record<
 	string
 >;
 
-const Reference = z.object({ keyOf: z.function().args(z.string()).returns(z.string()) });
+const Reference = z.object({ referenceKeyOf: z.function().args(z.string()).returns(z.string()) });
 
 /** The characters as the built nodes treat them, by the Unicode of this Node.js. */
 export function charactersOfNodes(): Characters {
-	const { keyOf } = Reference.parse(
+	const { referenceKeyOf } = Reference.parse(
 		createRequire(import.meta.url)('../../dist/nodes/shared/reference.js'),
 	);
 	// (Between two digits also a blank stays.)
-	const forms = new Map(everyCharacter().map((each) => [each, keyOf(`1${each}1`).slice(1, -1)]));
+	const forms = new Map(
+		everyCharacter().map((each) => [each, referenceKeyOf(`1${each}1`).slice(1, -1)]),
+	);
 	const all = [...forms.keys()];
 	const becoming = (form: string) => all.filter((each) => forms.get(each) === form);
 	const plain = all.filter((each) => each.normalize('NFKD') === each);
@@ -39,7 +41,7 @@ export function charactersOfNodes(): Characters {
 		blanks: becoming(' ').map(escaped).join(''),
 		quotes: ranges(becoming("'")),
 		dashes: ranges(plain.filter((each) => forms.get(each) === '-')),
-		digits: ranges(plain.filter((each) => keyOf(`${each} 1`).includes(' '))),
+		digits: ranges(plain.filter((each) => referenceKeyOf(`${each} 1`).includes(' '))),
 		capitals: capitals.map(escaped).join(''),
 		small: capitals.map((each) => escaped(forms.get(each) ?? '')).join(''),
 	};

@@ -6,8 +6,8 @@ export type Outcome = 'paid' | 'alreadyPaid' | 'ready' | 'notPaid' | 'unknown';
 
 interface CodeTraits {
 	outcome: Outcome;
-	/** The part that keeps the payment from being sent, if it is the record or a field of its own item. */
-	blockedBy?: 'record' | 'field';
+	/** The part that keeps the payment from being sent, if it is the record or its own item: then it is unusable. */
+	blockedBy?: 'record' | 'item';
 }
 
 /**
@@ -24,9 +24,9 @@ const codes = {
 	refused: { outcome: 'notPaid' },
 	notReached: { outcome: 'notPaid' },
 	otherPayment: { outcome: 'notPaid', blockedBy: 'record' },
-	invalid: { outcome: 'notPaid', blockedBy: 'field' },
-	sameReference: { outcome: 'notPaid', blockedBy: 'field' },
-	aboveMaximum: { outcome: 'notPaid', blockedBy: 'field' },
+	invalid: { outcome: 'notPaid', blockedBy: 'item' },
+	sameReference: { outcome: 'notPaid', blockedBy: 'item' },
+	aboveMaximum: { outcome: 'notPaid', blockedBy: 'item' },
 	totalAboveMaximum: { outcome: 'notPaid' },
 	notCovered: { outcome: 'notPaid' },
 	noRecord: { outcome: 'notPaid' },
@@ -49,4 +49,4 @@ export const outcomeByCode: Readonly<Record<string, Outcome>> = Object.fromEntri
 
 export const outcomeOf = (code: Code): Outcome => traitsByCode[code].outcome;
 export const isBlockedByRecord = (code: Code): boolean => traitsByCode[code].blockedBy === 'record';
-export const isBlockedByField = (code: Code): boolean => traitsByCode[code].blockedBy === 'field';
+export const isUnusable = (code: Code): boolean => traitsByCode[code].blockedBy === 'item';

@@ -56,8 +56,7 @@ export function callForEachItem(requestFor: ItemRequest): Operation['execute'] {
 			try {
 				return { request: requestFor(read, itemIndex, account) };
 			} catch (error) {
-				if (!context.continueOnFail())
-					throw toNodeError(context.getNode(), error, itemIndex);
+				if (!context.continueOnFail()) throw toNodeError(context.getNode(), error, itemIndex);
 				return { failure: { verdict: 'notDone', ...invalidValueFailure(error) } };
 			}
 		});

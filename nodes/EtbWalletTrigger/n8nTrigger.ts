@@ -18,7 +18,7 @@ import { isObject, property } from '../shared/unknownValues';
  * Takes the moment of n8n's response from the parameter `acknowledge`. Since 2.35 n8n reads such a description
  * without its expression engine. Before 2.35, or if n8n removes this, an expression takes its place, which
  * costs as much as an execution.
- * Noticed by: `bench/events.mts`.
+ * Noticed by: `test/repository/structure.test.mts`.
  */
 export const responseModeFromParameter: Pick<IWebhookDescription, 'responseMode'> =
 	typeof webhookDescriptionFields === 'function'

@@ -7,7 +7,7 @@ import { normalizeText } from './normalizeText';
 const maxReferenceLength = 200;
 
 /** The key by which the record remembers a reference. */
-export const keyOf = normalizeText;
+export const referenceKeyOf = normalizeText;
 
 /**
  * Reads a reference. A whole number becomes text. White space around it is removed, and inside it becomes one
@@ -18,7 +18,7 @@ export function readReference(field: string, value: unknown): string {
 	const remedy =
 		'Write what this payment is for: the same whenever the same payment is asked for, and another one for each payment, such as payroll-2026-11-employee-1042.';
 	const reference = readText(field, value, remedy).replace(/\s+/g, ' ');
-	if (keyOf(reference) === '')
+	if (referenceKeyOf(reference) === '')
 		throw fieldError(field, reference, 'has no character that can be seen', remedy);
 	if (Array.from(reference).length > maxReferenceLength) {
 		const shorter = 'Write a shorter one, such as an invoice number.';

@@ -1,7 +1,7 @@
 /** Payments: how each item ends, by the sandbox's own books, and what the node tells about it. */
 import type { IDataObject, INodeParameters, NodeParameterValueType } from 'n8n-workflow';
-import { maxConcurrency, type OptionName } from '../../nodes/EtbWallet/paying/options.ts';
-import { maxTimeoutMs } from '../../nodes/EtbWallet/paying/paymentMarks.ts';
+import { maxConcurrency, maxTimeoutMs } from '../../nodes/EtbWallet/paying/limits.ts';
+import type { OptionName } from '../../nodes/EtbWallet/paying/options.ts';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { RunResult } from '../support/engine/engine.mts';
 import { credentialFor, deduplicator, loadAnew, loadPackage } from '../support/engine/engine.mts';

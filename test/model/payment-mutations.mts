@@ -230,8 +230,8 @@ export const mutations: Mutation[] = [
 	}),
 	...inFile(`${shared}/reference.ts`, {
 		'References that look the same are others': [
-			'keyOf = normalizeText;',
-			'keyOf = (reference: string): string => (false ? normalizeText(reference) : reference);',
+			'referenceKeyOf = normalizeText;',
+			'referenceKeyOf = (reference: string): string => (false ? normalizeText(reference) : reference);',
 		],
 	}),
 	...inFile(`${paying}/entry.ts`, {

@@ -5,7 +5,7 @@ import { spellings, type RunPlan, type Statement } from './plan.mts';
 import { messageOf } from './reported-lines.mts';
 import { judgeTry } from './rules-results.mts';
 import { judgeEnd } from './rules.mts';
-import { keyOf, type Books } from './service-books.mts';
+import { referenceKeyOf, type Books } from './service-books.mts';
 import type { Log } from './log.mts';
 import { randomFrom } from './virtual-time.mts';
 import { broken, disruptionCount, rowOf } from './world.mts';
@@ -127,7 +127,7 @@ function outsideOf(world: World, run: RunFacts): Outside {
 		database,
 		books,
 		log,
-		grounds: (toUserId) => ({ reservedAt: asked.get(keyOf(toUserId)) ?? run.beganAt }),
+		grounds: (toUserId) => ({ reservedAt: asked.get(referenceKeyOf(toUserId)) ?? run.beganAt }),
 		called: () => {
 			run.calledAt = timeline.now;
 		},

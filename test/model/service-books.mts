@@ -75,7 +75,8 @@ const clear = new Set<ResponseKind>([
 ]);
 
 /** The key of the reference by which a person is paid. */
-export const keyOf = (toUserId: string): string => toUserId.replace(/^user-([ab]\d).*/, 'inv-$1');
+export const referenceKeyOf = (toUserId: string): string =>
+	toUserId.replace(/^user-([ab]\d).*/, 'inv-$1');
 
 export const personOf = (key: string): number => Number(/\d+$/.exec(key)?.[0] ?? 0);
 
@@ -167,7 +168,7 @@ export function newBooks(
 					return respondWithBalance(sender, replying);
 				sent = {
 					...payment,
-					key: keyOf(payment.toUserId),
+					key: referenceKeyOf(payment.toUserId),
 					run: sender.run,
 					leftAt: timeline.now,
 					kind,
@@ -218,7 +219,7 @@ export function newBooks(
 
 	function nextResponse({ toUserId }: PaymentBody): ResponseKind {
 		if (healthy) return 'paid';
-		const key = keyOf(toUserId);
+		const key = referenceKeyOf(toUserId);
 		const count = timesAsked.get(key) ?? 0;
 		timesAsked.set(key, count + 1);
 		return plan.responses[personOf(key)]?.[count] ?? 'paid';

@@ -7,11 +7,12 @@ import { z } from 'zod';
 import { rows, startGateServer, value } from '../support/server.mts';
 
 const built = z
-	.object({ keyOf: z.function().args(z.string()).returns(z.string()) })
+	.object({ referenceKeyOf: z.function().args(z.string()).returns(z.string()) })
 	.parse(createRequire(import.meta.url)('../../../dist/nodes/shared/reference.js'));
 
 /** The node's rule. (JavaScript writes a small sigma at the end of a word in another way: the gate does not.) */
-const keyOf = (reference: string): string => built.keyOf(reference).replaceAll('ς', 'σ');
+const referenceKeyOf = (reference: string): string =>
+	built.referenceKeyOf(reference).replaceAll('ς', 'σ');
 
 const server = await startGateServer();
 after(async () => await server.stop());
@@ -41,7 +42,9 @@ test('each character that there is counts for the gate as for the node', async (
 	const keys: string[] = [];
 	for (let start = 0; start < references.length; start += 50_000)
 		keys.push(...(await keysOf(references.slice(start, start + 50_000))));
-	const differ = characters.filter((_, index) => keys[index] !== keyOf(references[index] ?? ''));
+	const differ = characters.filter(
+		(_, index) => keys[index] !== referenceKeyOf(references[index] ?? ''),
+	);
 	// Forms of characters that came into Unicode after this server, which takes them as they are.
 	const newer = differ.filter((character) => character !== character.normalize('NFKD'));
 	context.diagnostic(
@@ -77,7 +80,7 @@ test('random references have the key that the node gives them', async () => {
 	const property = fc.asyncProperty(
 		fc.array(reference, { maxLength: 200, size: 'max' }),
 		async (references) => {
-			assert.deepEqual(await keysOf(references), references.map(keyOf));
+			assert.deepEqual(await keysOf(references), references.map(referenceKeyOf));
 		},
 	);
 	await fc.assert(property, { numRuns: 100 });

@@ -146,7 +146,7 @@ function userIdFiller(people: KnownTables['people'], setsUpPeople: boolean, head
 	const problemOfUserId = ({ employeeKey, userId }: Person): string => {
 		if (people === undefined)
 			return userId === '' && !setsUpPeople
-				? `There is no wallet in ${heading}. Write it, or fill in Known People.`
+				? `There is no user ID in ${heading}. Write it, or fill in Known People.`
 				: '';
 		const [known, ...others] = byEmployee.get(employeeKey) ?? [];
 		if (others.length > 0) return 'The table of people has this employee number twice.';

@@ -1,6 +1,6 @@
 /** The history of a person in the known people and payments. */
 import { normalizeText } from '../../shared/normalizeText';
-import { keyOf } from '../../shared/reference';
+import { referenceKeyOf } from '../../shared/reference';
 import { groupBy } from '../../shared/groupBy';
 import { isPaid, isUnknown, type KnownTables, type RegisteredPayment } from './knownTables';
 import { payrollReference } from './payrollReference';
@@ -57,7 +57,7 @@ export function historyFinder(
 	const unknownTo = groupBy([...unknownByReference.values()], ({ person }) => person.employeeKey);
 	// Each payment is found under its reference, and under the one that the list would give it.
 	const references = payments.flatMap((payment) =>
-		[...new Set([payment.referenceKey, payment.ownReferenceKey])].map((name) => ({
+		[...new Set([payment.referenceKey, payment.listReferenceKey])].map((name) => ({
 			name,
 			payment,
 		})),
@@ -66,7 +66,7 @@ export function historyFinder(
 
 	return (employeeKey) => {
 		if (employeeKey === '') return noHistory;
-		const reference = keyOf(payrollReference(purpose, period, employeeKey));
+		const reference = referenceKeyOf(payrollReference(purpose, period, employeeKey));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
 		const paid = rows.find(isPaid);
 		const otherPayments = (paidTo.get(employeeKey) ?? [])

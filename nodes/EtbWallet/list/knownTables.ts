@@ -1,6 +1,6 @@
 /** The tables that are given besides a list: rows of people and of the register, which an expression gives. */
 import { normalizeText } from '../../shared/normalizeText';
-import { keyOf } from '../../shared/reference';
+import { referenceKeyOf } from '../../shared/reference';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
 import { isObject, property } from '../../shared/unknownValues';
 import { employeeKeyOf } from './employeeNumber';
@@ -20,7 +20,7 @@ export interface RegisteredPayment {
 	/** The key of the reference. */
 	referenceKey: string;
 	/** The key of the reference that the list would give it: `reference` may have another form of the number. */
-	ownReferenceKey: string;
+	listReferenceKey: string;
 	outcome: RegisteredOutcome;
 	/** The time, as the table writes it. */
 	paidAt: string;
@@ -60,7 +60,7 @@ export const readPeople = (given: unknown, now: Date): Person[] =>
 export function readRegisteredPayments(given: unknown, listPurpose: string): RegisteredPayment[] {
 	return readTable(given, 'Known Payments', 'Payments', ['reference', 'outcome']).map((row) => {
 		const reference = columnValue(row, 'reference');
-		const parts = partsOfReference(keyOf(reference), listPurpose);
+		const parts = partsOfReference(referenceKeyOf(reference), listPurpose);
 		const purpose = columnValue(row, 'purpose') || (parts ? listPurpose : '');
 		const day = property(row, 'period');
 		const written =
@@ -79,8 +79,8 @@ export function readRegisteredPayments(given: unknown, listPurpose: string): Reg
 			purpose,
 			period,
 			reference,
-			referenceKey: keyOf(reference),
-			ownReferenceKey: keyOf(payrollReference(purpose, period, employeeKey)),
+			referenceKey: referenceKeyOf(reference),
+			listReferenceKey: referenceKeyOf(payrollReference(purpose, period, employeeKey)),
 			outcome: registeredOutcome(columnValue(row, 'outcome')),
 			paidAt: columnValue(row, 'paidAt') || columnValue(row, 'createdAt'),
 			txHash: columnValue(row, 'txHash'),

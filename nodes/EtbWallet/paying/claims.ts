@@ -12,12 +12,12 @@ import {
 	type InvalidValueError,
 } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
-import type { Result } from './entry';
+import type { EntryResult } from './entry';
 
 /** The check of an item's claim: whether it allows a payment, and for how long. */
 interface ClaimCheck {
 	/** The result of a payment that the claim does not allow to send. */
-	objection?: Result;
+	objection?: EntryResult;
 	/** The error of a field that cannot be used. */
 	invalidField?: InvalidValueError;
 	/** The time in ms that its payment may take if it begins now; 0 if it is too late to begin. */
@@ -125,13 +125,13 @@ function readNotAfter(value: unknown, used: UsedClaim): () => number {
 const callGateAgain =
 	'Data of an earlier run pay nobody. Call the pay gate again: it says what was paid, and hands out what may be sent. What stays unknown a person settles there, after asking the partner service.';
 
-const claimedByOther = (execution: string): Result => ({
+const claimedByOther = (execution: string): EntryResult => ({
 	code: 'claimUsed',
 	message: `Not sent: it was claimed by another execution (${show(execution)}), which may have sent it`,
 	remedy: callGateAgain,
 });
 
-const claimUsedBefore: Result = {
+const claimUsedBefore: EntryResult = {
 	code: 'claimUsed',
 	message: 'Not sent: its claim was used before, and it may have been sent then',
 	remedy: callGateAgain,

@@ -5,7 +5,7 @@ import { addHint, isStopped } from '../../shared/n8n';
 import { messageOf } from '../../shared/unknownValues';
 import { callService } from '../../shared/service/call';
 import { balanceRequest } from '../../shared/service/request';
-import { isBlockedByField } from '../codes';
+import { isUnusable } from '../codes';
 import type { Operation } from '../operation';
 import { readOptions, type RunOptions } from './options';
 import {
@@ -17,7 +17,7 @@ import {
 	isPayment,
 	referenceObjection,
 } from './entry';
-import type { Entry, Payment, Result } from './entry';
+import type { Entry, Payment, EntryResult } from './entry';
 import { PaymentRecord, type PaymentState } from './paymentRecord';
 import {
 	assertUsable,
@@ -46,7 +46,7 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const fillIn = (entry: Entry): void => fillInPayment(read, entry);
 	const entries = readEntries(context, fillIn, objectionFinder(options));
 	const record = new PaymentRecord(context, options.timeoutMs);
-	const haltRun = async (halt: Result): Promise<INodeExecutionData[]> => {
+	const haltRun = async (halt: EntryResult): Promise<INodeExecutionData[]> => {
 		if (context.continueOnFail()) warn(context, await tellRecorded(record, entries, options));
 		return reportHalt(context, options, halt, entries);
 	};
@@ -73,7 +73,7 @@ const objectionFinder =
 	({ maxAmountEtb }: RunOptions) =>
 	(entries: readonly Entry[]) => {
 		const uses = firstUses(entries);
-		return (entry: Entry): Result | undefined =>
+		return (entry: Entry): EntryResult | undefined =>
 			amountObjection(entry, maxAmountEtb) ?? referenceObjection(entry, uses.get(entry.key ?? ''));
 	};
 
@@ -82,13 +82,13 @@ const objectionFinder =
  * of another one the record knows nothing, because it has one payment for each reference.
  */
 const mayHaveBeenSentBefore = ({ result }: Entry): boolean =>
-	result === undefined || (isBlockedByField(result.code) && result.code !== 'sameReference');
+	result === undefined || (isUnusable(result.code) && result.code !== 'sameReference');
 
 const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
 
 /** The halt of a run whose sum is above the Maximum per Run in ETB; undefined if it may start. */
-function totalHalt(payments: Payment[], limit?: Decimal): Result | undefined {
+function totalHalt(payments: Payment[], limit?: Decimal): EntryResult | undefined {
 	const total = totalOf(payments);
 	if (limit === undefined || !isAbove(total, limit)) return undefined;
 	return {
@@ -103,7 +103,7 @@ async function coverageHalt(
 	run: Run,
 	record: PaymentRecord,
 	pending: Payment[],
-): Promise<Result | undefined> {
+): Promise<EntryResult | undefined> {
 	if (!run.options.checkBalance) return undefined;
 	const { balance, halt } = await loadBalance(run);
 	if (halt !== undefined) return halt;
@@ -124,7 +124,7 @@ async function coverageHalt(
 }
 
 /** The treasury balance in ETB, or the halt of the run if it cannot be read. */
-type Balance = { balance: Decimal; halt?: undefined } | { balance?: undefined; halt: Result };
+type Balance = { balance: Decimal; halt?: undefined } | { balance?: undefined; halt: EntryResult };
 
 async function loadBalance({ context, account, options }: Run): Promise<Balance> {
 	const callOptions = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
@@ -146,7 +146,7 @@ async function loadBalance({ context, account, options }: Run): Promise<Balance>
 
 const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));
 
-const notCovered = (message: string, remedy: string, httpCode?: string): Result => ({
+const notCovered = (message: string, remedy: string, httpCode?: string): EntryResult => ({
 	code: 'notCovered',
 	message,
 	remedy,

@@ -9,10 +9,10 @@ import { readText } from '../../shared/fields';
 import { show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from '../codes';
-import { keyOf, readReference } from '../../shared/reference';
+import { referenceKeyOf, readReference } from '../../shared/reference';
 
 /** The end of an entry. */
-export interface Result {
+export interface EntryResult {
 	code: Code;
 	/** There is none for a payment that this run made. */
 	message?: string;
@@ -33,7 +33,7 @@ export interface Entry {
 	/** In ETB. */
 	amount?: Decimal;
 	/** Written before a run by `readEntries` and from the record, and then once by `setResult` of the run. */
-	result?: Result;
+	result?: EntryResult;
 }
 
 /** An entry whose user ID and amount are known. */
@@ -53,7 +53,7 @@ export interface Payment extends Payable {
 	key: string;
 }
 
-export type EndedEntry = Entry & { result: Result };
+export type EndedEntry = Entry & { result: EntryResult };
 
 export const isPayable = (entry: Entry): entry is Payable =>
 	entry.toUserId !== undefined && entry.amount !== undefined;
@@ -75,7 +75,7 @@ export const isFailed = (entry: Entry): entry is EndedEntry =>
  */
 export function fillInPayment(read: ParameterReader, entry: Entry): void {
 	entry.reference = readReference('Reference', read('reference', entry.itemIndex));
-	entry.key = keyOf(entry.reference);
+	entry.key = referenceKeyOf(entry.reference);
 	fillInSentFields(read, entry);
 }
 
@@ -93,7 +93,10 @@ export function fillInSentFields(read: ParameterReader, entry: Entry): void {
 }
 
 /** The objection to an entry whose amount is above the Maximum per Payment, in ETB. */
-export function amountObjection({ amount }: Entry, maxAmountEtb?: Decimal): Result | undefined {
+export function amountObjection(
+	{ amount }: Entry,
+	maxAmountEtb?: Decimal,
+): EntryResult | undefined {
 	if (maxAmountEtb === undefined || amount === undefined || !isAbove(amount, maxAmountEtb))
 		return undefined;
 	return {
@@ -112,7 +115,10 @@ export function firstUses(entries: readonly Entry[]): ReadonlyMap<string, Entry>
 }
 
 /** The objection to an entry whose reference is that of `first`, another entry of the run. */
-export function referenceObjection(entry: Entry, first: Entry | undefined): Result | undefined {
+export function referenceObjection(
+	entry: Entry,
+	first: Entry | undefined,
+): EntryResult | undefined {
 	if (first === undefined || first.itemIndex === entry.itemIndex) return undefined;
 	const likeness =
 		first.reference === entry.reference

@@ -13,7 +13,7 @@ import {
 	savedParameter,
 } from '../../shared/n8n';
 import { readSameForAll, type ParameterReader } from '../parameters';
-import { maxTimeoutMs } from './paymentMarks';
+import { maxConcurrency, maxTimeoutMs, minTimeoutMs } from './limits';
 
 /** The values of *Mode*. Only `pay` sends. */
 const modes = ['pay', 'dryRun', 'settle'] as const;
@@ -37,12 +37,6 @@ export interface RunOptions {
 	maxTotalEtb?: Decimal;
 	checkBalance: boolean;
 }
-
-/** The shortest Timeout of a payment, in ms. A 30 that is meant as seconds would leave each payment unknown. */
-export const minTimeoutMs = 1_000;
-
-/** At most this many payments are under way at once. */
-export const maxConcurrency = 100;
 
 /** The options if n8n saved none. The error of a run whose options cannot be read uses them too. */
 export const defaultOptions: RunOptions = {

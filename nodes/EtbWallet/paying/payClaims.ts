@@ -7,7 +7,7 @@ import type { Operation } from '../operation';
 import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, fillInSentFields, type Entry } from './entry';
-import { keyOf, readReference } from '../../shared/reference';
+import { referenceKeyOf, readReference } from '../../shared/reference';
 import {
 	loadAccountAndOptions,
 	readEntries,
@@ -102,7 +102,7 @@ function addKey(
 ): void {
 	const { reference } = context.getInputData()[itemIndex]?.json ?? {};
 	if (isAbsent(reference)) return;
-	const key = keyOf(readReference('Reference', reference));
+	const key = referenceKeyOf(readReference('Reference', reference));
 	const other = itemByKey.get(key);
 	if (other !== undefined)
 		throw new InvalidValueError(

@@ -23,6 +23,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { KeyedEntry } from './entry';
+import { maxTimeoutMs } from './limits';
 
 /** The record knows a reference by its key. */
 export interface Keyed {
@@ -31,9 +32,6 @@ export interface Keyed {
 
 /** A fact needs two marks; the second confirms the first. */
 export type Fact = 'paid' | 'doubt';
-
-/** The longest Timeout of a payment, in ms. */
-export const maxTimeoutMs = 120_000;
 
 /** The time in ms for which a reservation belongs to its run: long enough to get a response and record it. */
 export const reservedForMs = maxTimeoutMs + 15_000;

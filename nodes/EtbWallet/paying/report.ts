@@ -6,14 +6,14 @@ import { truncate } from '../../shared/invalidValue';
 import { addHint, describeExecution, errorItem, hasErrorOutput, isStopped } from '../../shared/n8n';
 import { operationError } from '../../shared/nodeErrors';
 import { withoutOwnFields, type OwnField } from './ownFields';
-import { isBlockedByField, type Outcome } from '../codes';
+import { isUnusable, type Outcome } from '../codes';
 import type { RunOptions } from './options';
 import {
 	isFailed,
 	outcomeOfEntry,
 	type EndedEntry,
 	type Payable,
-	type Result,
+	type EntryResult,
 	type Entry,
 } from './entry';
 
@@ -77,7 +77,7 @@ function joinedWithRest(texts: string[], separator = '; '): string {
 }
 
 /** The result of a run that sends nothing because items cannot be used. Its text names each of them. */
-export function resultOfUnusable(unusable: EndedEntry[]): Result {
+export function resultOfUnusable(unusable: EndedEntry[]): EntryResult {
 	const [first] = unusable;
 	if (first !== undefined && unusable.length === 1) return first.result;
 	const lines = unusable.map(
@@ -99,15 +99,13 @@ export function resultOfUnusable(unusable: EndedEntry[]): Result {
 export function runError(
 	context: IExecuteFunctions,
 	options: RunOptions,
-	result: Result,
+	result: EntryResult,
 	entries: Entry[],
 	failedEntry?: EndedEntry,
 ): Error {
 	const { code, httpCode } = result;
 	const byOutcome = groupByOutcome(entries);
-	const hasEndedEntries = entries.some(
-		(each) => each.result && !isBlockedByField(each.result.code),
-	);
+	const hasEndedEntries = entries.some((each) => each.result && !isUnusable(each.result.code));
 	// A try that is halted also reports the payments that earlier tries of the run sent.
 	const hasSummary = hasEndedEntries && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
@@ -141,7 +139,7 @@ interface ErrorParts {
 
 /** *Nobody was paid* is in the message, because n8n hides the description until a person opens the error. */
 const aboutRun = (
-	{ message = '', remedy = '' }: Result,
+	{ message = '', remedy = '' }: EntryResult,
 	byOutcome: EntriesByOutcome,
 ): ErrorParts => ({
 	texts: [message, ...nobodyPaid(byOutcome)],
@@ -152,7 +150,7 @@ const aboutRun = (
 
 /** The message says that it is unknown, because n8n passes only the message to an AI agent. */
 function aboutPayment(
-	{ message = '', remedy = '' }: Result,
+	{ message = '', remedy = '' }: EntryResult,
 	byOutcome: EntriesByOutcome,
 	entry: EndedEntry,
 ): ErrorParts {
@@ -247,7 +245,7 @@ export function reportRun(
 export function reportHalt(
 	context: IExecuteFunctions,
 	options: RunOptions,
-	halt: Result,
+	halt: EntryResult,
 	entries: Entry[],
 ): INodeExecutionData[] {
 	if (!context.continueOnFail()) throw runError(context, options, halt, entries);
@@ -257,7 +255,7 @@ export function reportHalt(
 		const result = entry.result ?? halt;
 		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
 		// be Settle Unknown.
-		const isReplaced = halt.code === 'settings' && isBlockedByField(result.code);
+		const isReplaced = halt.code === 'settings' && isUnusable(result.code);
 		return { ...entry, result: isReplaced ? halt : result };
 	});
 	return reportRun(context, options, halted);

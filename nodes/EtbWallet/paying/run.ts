@@ -1,17 +1,17 @@
 /**
  * A run of one of the two operations that pay: its settings, its entries, and how they end. What keeps it from
  * sending has one of three names: a *halt* is a result for the whole run, an *objection* is a result for one
- * entry, and a *field error* says that a field of one item cannot be used.
+ * entry, and a *field error* says that a field of one item cannot be used. An entry with one of the last two is *unusable*.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
 import { isStopped } from '../../shared/n8n';
 import { runMemoryOf } from '../../shared/runMemory';
-import { isBlockedByField, isBlockedByRecord } from '../codes';
+import { isUnusable, isBlockedByRecord } from '../codes';
 import { defaultOptions, type RunOptions } from './options';
 import { isFailed, outcomeOfEntry } from './entry';
-import type { EndedEntry, Payable, Result, Entry } from './entry';
+import type { EndedEntry, Payable, EntryResult, Entry } from './entry';
 import { resultOfUnusable, runError } from './report';
 
 /** A run whose settings can be used. */
@@ -22,7 +22,7 @@ export interface Run {
 	/** The steps for a payment that was sent, and whose end is unknown. */
 	remedyOfUnknown: (entry: Entry) => string;
 	/** Keeps the result of a payment, in its entry and for the next try. It is called once for each payment. */
-	setResult: (payment: Payable, result: Result) => void;
+	setResult: (payment: Payable, result: EntryResult) => void;
 	/** Whether nothing more may be sent. */
 	isStopping(): boolean;
 }
@@ -30,7 +30,7 @@ export interface Run {
 /** The account and the options of a run, or the reason why they cannot be used. */
 type AccountAndOptions = { options: RunOptions } & (
 	| { account: Account; halt?: undefined }
-	| { account?: undefined; halt: Result }
+	| { account?: undefined; halt: EntryResult }
 );
 
 /** @param readOptions gives the options, or throws if the run cannot start */
@@ -56,7 +56,7 @@ const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
 	runMemoryOf<EndedEntry>(context).kept;
 
 /** Makes the function that gives the objection to one of these entries, if there is one. */
-type ObjectionFinder = (entries: readonly Entry[]) => (entry: Entry) => Result | undefined;
+type ObjectionFinder = (entries: readonly Entry[]) => (entry: Entry) => EntryResult | undefined;
 
 /**
  * Reads and checks the payments of all items. An item that cannot be used gets the result `invalid`.
@@ -70,7 +70,7 @@ export function readEntries(
 	objectionFinder: ObjectionFinder,
 ): Entry[] {
 	const kept = keptEntries(context);
-	const fieldErrors = new Map<Entry, Result>();
+	const fieldErrors = new Map<Entry, EntryResult>();
 	const entries = context.getInputData().map((_, itemIndex): Entry => {
 		const earlier = kept.get(itemIndex);
 		if (earlier !== undefined) return { ...earlier };
@@ -92,14 +92,14 @@ export function readEntries(
 }
 
 /** The result for an error of a field or of a setting. */
-function resultOfError(code: 'invalid' | 'settings', error: unknown): Result {
+function resultOfError(code: 'invalid' | 'settings', error: unknown): EntryResult {
 	const { message, remedy } = asInvalidValue(error);
 	return { code, message, remedy };
 }
 
 /** The entries that cannot be used, because a field keeps them from being sent. */
 export const unusableEntries = (entries: readonly Entry[]): EndedEntry[] =>
-	entries.filter(isFailed).filter(({ result }) => isBlockedByField(result.code));
+	entries.filter(isFailed).filter(({ result }) => isUnusable(result.code));
 
 /**
  * @param unusable the entries that cannot be used, with the results of their fields

@@ -6,7 +6,7 @@ import type { ServiceRequest } from '../../shared/service/request';
 import { hideSecrets } from '../../shared/service/secrets';
 import { messageOf } from '../../shared/unknownValues';
 import { outcomeOf } from '../codes';
-import { outcomeOfEntry, type Payable, type Payment, type Result } from './entry';
+import { outcomeOfEntry, type Payable, type Payment, type EntryResult } from './entry';
 import type { PaymentRecord } from './paymentRecord';
 import type { Run } from './run';
 import { noRecordResult, resultOfState } from './stateResults';
@@ -120,7 +120,7 @@ async function send(
 	{ context, account, options }: Run,
 	{ toUserId, amount }: Payable,
 	getAllowedMs: () => number,
-): Promise<Result> {
+): Promise<EntryResult> {
 	// JSON writes this number as exactly the text of `amount`.
 	const request = { ...disburseRequest, body: { toUserId, amountEtb: Number(amount) } };
 	const stop = context.getExecutionCancelSignal();

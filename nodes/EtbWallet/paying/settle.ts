@@ -16,7 +16,7 @@ import { outcomeOf, type Code } from '../codes';
 import type { RunOptions } from './options';
 import { inFlightMinutes } from './paymentMarks';
 import { PaymentRecord, type Statement, type StatementResult } from './paymentRecord';
-import { keyOf, readReference } from '../../shared/reference';
+import { referenceKeyOf, readReference } from '../../shared/reference';
 
 /** A statement that names its reference as a person wrote it. */
 interface NamedStatement extends Statement {
@@ -195,7 +195,7 @@ function readStatement(
 			'Move it to Was Paid: it takes an earlier Was Not Paid back, because the payment may have been made.',
 		);
 	const says = takesBack ? 'takesBack' : name === 'wasPaid' ? 'paid' : 'notPaid';
-	return { reference, key: keyOf(reference), says, ...(isOfSending && { sentAt }) };
+	return { reference, key: referenceKeyOf(reference), says, ...(isOfSending && { sentAt }) };
 }
 
 /** @throws {InvalidValueError} when no reference is named, or one is in both fields */

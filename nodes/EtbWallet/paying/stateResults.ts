@@ -1,7 +1,7 @@
 /** The results that the record decides, and that of a database that fails. */
 import { show } from '../../shared/invalidValue';
 import { messageOf } from '../../shared/unknownValues';
-import type { Entry, Result } from './entry';
+import type { Entry, EntryResult } from './entry';
 import { inFlightMinutes } from './paymentMarks';
 import type { PaymentState } from './paymentRecord';
 
@@ -10,7 +10,7 @@ export const settleSteps = ({ reference = '' }: Entry): string =>
 	`Ask the partner service whether it was paid. If this workflow has a form for the answer, fill it in for ${reference}. Otherwise, in the node that paid, set Mode to Settle Unknown (copy its expression before, if it has one), write ${reference} into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.`;
 
 /** The result of a payment that is not sent, by its state in the record. */
-export function resultOfState(entry: Entry, state: PaymentState): Result {
+export function resultOfState(entry: Entry, state: PaymentState): EntryResult {
 	const { reference } = entry;
 	switch (state) {
 		case 'unused':
@@ -44,7 +44,7 @@ export function resultOfState(entry: Entry, state: PaymentState): Result {
 }
 
 /** The result of a payment when n8n's database fails. */
-export const noRecordResult = (error: unknown): Result => ({
+export const noRecordResult = (error: unknown): EntryResult => ({
 	code: 'noRecord',
 	message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
 	remedy: `Run the workflow again. If it then reports this reference as unknown, although it was not used before, this run did not send it. The database said: ${messageOf(error)}`,

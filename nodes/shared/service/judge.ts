@@ -14,7 +14,7 @@ import {
 import { hasRepeatedName, hasSuccess, valuesOf } from './responseBody';
 import {
 	findingAgainstRefusal,
-	findingAgainstSuccess,
+	findingInSuccessBody,
 	saysOnlyTooManyRequests,
 } from './responseRules';
 import { isIdempotent, isReadOnly, type RequestTraits } from './request';
@@ -103,7 +103,7 @@ function judgeNoResponse(
 function judgeSuccess(request: RequestTraits, response: ServiceResponse): Judgement {
 	if (request.movesMoney === true && hasSuccess(response.body, false))
 		return judgeDenial(request, response);
-	const finding = findingAgainstResponse(request, response);
+	const finding = findingAgainstSuccess(request, response);
 	return finding === undefined ? { verdict: 'done' } : notShown(request, finding);
 }
 
@@ -122,7 +122,7 @@ function notShown(request: RequestTraits, finding: Finding): Judgement {
 }
 
 /** The reason why a success status shows no success. */
-function findingAgainstResponse(
+function findingAgainstSuccess(
 	request: RequestTraits,
 	response: ServiceResponse,
 ): Finding | undefined {
@@ -139,7 +139,7 @@ function findingAgainstResponse(
 		const isEmpty = response.text.trim() === '';
 		return { evidence: isEmpty ? 'with an empty body' : 'with a body that is not a JSON object' };
 	}
-	const finding = findingAgainstSuccess(body ?? response.text, request);
+	const finding = findingInSuccessBody(body ?? response.text, request);
 	if (finding !== undefined || responseField === undefined) return finding;
 	const found = valuesOf(body, responseField).filter((value) => value !== undefined);
 	if (found.every(isAbsent)) return { evidence: `with no ${responseField} in its body` };

@@ -31,7 +31,7 @@ import {
  * responses of endpoints 4 and 5. Another positive amount is accepted too, because the service may have paid
  * that one.
  */
-export function findingAgainstSuccess(
+export function findingInSuccessBody(
 	body: unknown,
 	{ body: sent = {}, movesMoney }: RequestTraits,
 ): Finding | undefined {

@@ -3,8 +3,8 @@
  * out because n8n's linter requires it.
  */
 import type { INodeProperties } from 'n8n-workflow';
-import { maxConcurrency, minTimeoutMs, type OptionName } from '../../paying/options';
-import { maxTimeoutMs } from '../../paying/paymentMarks';
+import { maxConcurrency, maxTimeoutMs, minTimeoutMs } from '../../paying/limits';
+import type { OptionName } from '../../paying/options';
 
 /** A field of an option. */
 export type OptionField = INodeProperties & { name: OptionName };
