@@ -111,8 +111,9 @@ const writtenAt = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 
 function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
 	const now = rowOf(register, row);
 	if (now === undefined || hasOutcome('alreadyPaid')(row)) return row;
-	// Its own reason is that of an unknown payment.
-	const known: PaymentRow = { ...row, problem: '', reason: '', message: '', remedy: '' };
+	// Its own reason and row are those of an unknown payment.
+	const texts = { problem: '', reason: '', message: '', remedy: '' };
+	const known: PaymentRow = { ...row, ...texts, unknown: undefined };
 	const isOtherName = normalizeText(now.name ?? '') !== normalizeText(row.name ?? '');
 	const isChanged = writtenAt(now) !== writtenAt(rowOf(before, row) ?? {});
 	if (isChanged && hasOutcome('paid')(now))

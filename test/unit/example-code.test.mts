@@ -975,6 +975,7 @@ describe('the page of a list', () => {
 				const changed = { outcome, workflow, reason: '', updatedAt: '2026-10-26T07:00:00Z' };
 				const { page } = pageOf({ ...given, 'Payments now': [[registered(1, outcome, changed)]] });
 				expect(page).not.toMatch(/answered 500|unknown whether|UNKNOWN: /);
+				expect(page).toMatch(/: 1 person, 1,000\.00 ETB/);
 			}
 		},
 	);

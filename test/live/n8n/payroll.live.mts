@@ -237,7 +237,7 @@ void describe('payroll.json', () => {
 		const page = textOf(await bookkeeper.open(await bookkeeper.fillIn(OPEN, [])));
 		assert.match(
 			page,
-			/such as a wrong month, needs nothing.*UNKNOWN: 2 people, 21,900\.50 ETB.*Abebe Kebede.*etbw_E-1041.*Not paid: 1 person.*Paid: 0 people/,
+			/such as a wrong month, do nothing.*UNKNOWN: 2 people, 21,900\.50 ETB.*Abebe Kebede.*etbw_E-1041.*Not paid: 1 person.*Paid: 0 people/,
 		);
 
 		assert.match(
