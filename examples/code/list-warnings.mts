@@ -89,8 +89,10 @@ export function warningsAbout(run: ListRun): Warning[] {
 	const [otherUnknown, paidForPeriod] = [withRemark('otherUnknown'), withRemark('paidForPeriod')];
 	// A 13th month is as much as the salary, which was paid lately too. There is one of them in a year.
 	const is13th = is13thMonth(run);
-	const earlier13th = is13th ? earlierInYear(run) : [];
-	const had13th = ready.filter((row) => earlier13th.some((each) => isOfPerson(row, each)));
+	const paid13th = (is13th ? earlierInYear(run) : []).filter((each) =>
+		ready.some((row) => isOfPerson(row, each)),
+	);
+	const had13th = ready.filter((row) => paid13th.some((each) => isOfPerson(row, each)));
 	const paidLately = is13th ? [] : withRemark('paidLately');
 	const sameAmount = is13th ? [] : withRemark('sameAmountLately');
 	const changedName = withRemark('changedName');
@@ -114,7 +116,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 		{
 			rows: had13th,
 			isLarge: true,
-			text: `A second 13th month? ${whom(had13th)} had one before: ${formatSum(earlier13th.filter((each) => had13th.some((row) => isOfPerson(row, each))))} ETB for ${periodsOf(earlier13th)}`,
+			text: `A second 13th month? ${whom(had13th)} had one before: ${formatSum(paid13th)} ETB for ${periodsOf(paid13th)}`,
 		},
 		{
 			rows: corrected,
