@@ -6,7 +6,7 @@ export type Outcome = 'paid' | 'alreadyPaid' | 'ready' | 'notPaid' | 'unknown';
 
 interface CodeTraits {
 	outcome: Outcome;
-	/** The part that keeps the payment from being sent, if it is the record or its own item: then it is unusable. */
+	/** The part that keeps the payment from being sent: the record, or its own item, which makes the entry *unusable*. */
 	blockedBy?: 'record' | 'item';
 }
 

@@ -1,6 +1,6 @@
 /** Payments: how each item ends, by the sandbox's own books, and what the node tells about it. */
 import type { IDataObject, INodeParameters, NodeParameterValueType } from 'n8n-workflow';
-import { maxConcurrency, maxTimeoutMs } from '../../nodes/EtbWallet/paying/limits.ts';
+import { maxConcurrency, maxTimeoutMs } from '../../nodes/EtbWallet/paying/optionBounds.ts';
 import type { OptionName } from '../../nodes/EtbWallet/paying/options.ts';
 import type { Fault, PresetName } from '../../sandbox/faults.mts';
 import type { RunResult } from '../support/engine/engine.mts';

@@ -292,13 +292,13 @@ export const mutations: Mutation[] = [
 		'A success for another user counts': [': !isSame(value, each),', ': false,'],
 		'A refusal with a hash counts': ['!isFieldOfRefusal(name, sent)', 'false'],
 	}),
-	...inFile(`${paying}/createDisbursement.ts`, {
+	...inFile(`${paying}/limits.ts`, {
 		'A run above its maximum is sent': [
 			'if (limit === undefined || !isAbove(total, limit)) return undefined;',
 			'if (limit !== "") return undefined;',
 		],
 	}),
-	...inFile(`${paying}/entry.ts`, {
+	...inFile(`${paying}/limits.ts`, {
 		'A payment above its maximum is sent': [
 			'if (maxAmountEtb === undefined || amount === undefined || !isAbove(amount, maxAmountEtb))',
 			'if (maxAmountEtb !== "")',

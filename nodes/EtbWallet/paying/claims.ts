@@ -55,13 +55,13 @@ export function useClaim(
 	try {
 		const own = `${context.getWorkflow().id}/${context.getExecutionId()}`;
 		const { execution = own, error } = readExecution(read, itemIndex);
-		if (execution !== own) return { objection: claimedByOther(execution) };
+		if (execution !== own) return { objection: claimedElsewhereObjection(execution) };
 		const claim = readClaim(read('claim', itemIndex));
 		const used = usedClaims.get(claim) ?? { memory, getAllowedMs: new Map<string, () => number>() };
 		usedClaims.set(claim, used);
 		const [oldest] = usedClaims.keys();
 		if (usedClaims.size > maxUsedClaims && oldest !== undefined) usedClaims.delete(oldest);
-		if (used.memory !== memory) return { objection: claimUsedBefore };
+		if (used.memory !== memory) return { objection: claimUsedObjection };
 		if (error !== undefined) return { invalidField: error };
 		return { getAllowedMs: readNotAfter(read('notAfter', itemIndex), used) };
 	} catch (error) {
@@ -125,13 +125,13 @@ function readNotAfter(value: unknown, used: UsedClaim): () => number {
 const callGateAgain =
 	'Data of an earlier run pay nobody. Call the pay gate again: it says what was paid, and hands out what may be sent. What stays unknown a person settles there, after asking the partner service.';
 
-const claimedByOther = (execution: string): EntryResult => ({
+const claimedElsewhereObjection = (execution: string): EntryResult => ({
 	code: 'claimUsed',
 	message: `Not sent: it was claimed by another execution (${show(execution)}), which may have sent it`,
 	remedy: callGateAgain,
 });
 
-const claimUsedBefore: EntryResult = {
+const claimUsedObjection: EntryResult = {
 	code: 'claimUsed',
 	message: 'Not sent: its claim was used before, and it may have been sent then',
 	remedy: callGateAgain,

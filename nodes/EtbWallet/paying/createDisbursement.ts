@@ -1,15 +1,10 @@
 /** Disbursement → Create: reads the payments of a run, checks and sends them, and reports how each ended. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { decimalText, formatEtb, isAbove, subtract, sum, type Decimal } from '../../shared/decimal';
 import { addHint, isStopped } from '../../shared/n8n';
 import { messageOf } from '../../shared/unknownValues';
-import { callService } from '../../shared/service/call';
-import { balanceRequest } from '../../shared/service/request';
 import { isUnusable } from '../codes';
 import type { Operation } from '../operation';
-import { readOptions, type RunOptions } from './options';
 import {
-	amountObjection,
 	fillInPayment,
 	firstUses,
 	isFailed,
@@ -17,19 +12,22 @@ import {
 	isPayment,
 	referenceObjection,
 } from './entry';
-import type { Entry, Payment, EntryResult } from './entry';
+import type { Entry, EntryResult, Payment } from './entry';
+import { amountObjection, coverageHalt, totalHalt } from './limits';
+import { readOptions, type RunOptions } from './options';
 import { PaymentRecord, type PaymentState } from './paymentRecord';
+import { hintAtRepeatedUsers, reportHalt, reportRun } from './report';
 import {
 	assertUsable,
 	createRun,
 	loadAccountAndOptions,
 	readEntries,
 	unusableEntries,
+	type RecordedResults,
 	type Run,
 } from './run';
 import { payAll } from './sending';
 import { settle } from './settle';
-import { hintAtRepeatedUsers, reportRun, reportHalt } from './report';
 import { noRecordResult, resultOfState, settleSteps } from './stateResults';
 
 /**
@@ -44,24 +42,22 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const { options } = loaded;
 	if (options.mode === 'settle') return await settle(context, options);
 	const fillIn = (entry: Entry): void => fillInPayment(read, entry);
-	const entries = readEntries(context, fillIn, objectionFinder(options));
+	const itemEntries = readEntries(context, fillIn, objectionFinder(options));
 	const record = new PaymentRecord(context, options.timeoutMs);
-	const haltRun = async (halt: EntryResult): Promise<INodeExecutionData[]> => {
-		if (context.continueOnFail()) warn(context, await tellRecorded(record, entries, options));
-		return reportHalt(context, options, halt, entries);
-	};
-	if (loaded.halt !== undefined) return await haltRun(loaded.halt);
-	const acceptable = entries.filter(isPayment).filter((entry) => !isFailed(entry));
-	const unusable = unusableEntries(entries).map((entry) => ({ ...entry }));
-	const warning = await tellRecorded(record, unusableEntries(entries), options);
-	assertUsable(context, options, unusable, entries, warning);
-	warn(context, warning);
+	if (loaded.halt !== undefined)
+		return await haltRun(context, options, record, loaded.halt, itemEntries);
+	const recorded = await askRecorded(record, unusableEntries(itemEntries), options);
+	assertUsable(context, options, itemEntries, recorded);
+	warn(context, recorded.warning);
+	const entries = withRecorded(itemEntries, recorded);
+	// An unusable entry counts for no maximum, also if it was paid before.
+	const acceptable = itemEntries.filter(isPayment).filter((entry) => !isFailed(entry));
 	const run = createRun(context, loaded, (entry) => `It may have been paid. ${settleSteps(entry)}`);
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const halt =
 		totalHalt(acceptable, options.maxTotalEtb) ?? (await coverageHalt(run, record, pending));
-	if (halt !== undefined) return await haltRun(halt);
+	if (halt !== undefined) return await haltRun(context, options, record, halt, entries);
 	hintAtRepeatedUsers(context, acceptable);
 	await hintAtEmptyRecord(context, record);
 	if (options.mode === 'pay') await payAll(run, record, pending);
@@ -87,72 +83,6 @@ const mayHaveBeenSentBefore = ({ result }: Entry): boolean =>
 const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
 
-/** The halt of a run whose sum is above the Maximum per Run in ETB; undefined if it may start. */
-function totalHalt(payments: Payment[], limit?: Decimal): EntryResult | undefined {
-	const total = totalOf(payments);
-	if (limit === undefined || !isAbove(total, limit)) return undefined;
-	return {
-		code: 'totalAboveMaximum',
-		message: `The payments of this run add up to ${formatEtb(total)}, which is ${formatEtb(subtract(total, limit))} above the Maximum per Run of ${formatEtb(limit)}`,
-		remedy: 'Check the amounts, or raise the maximum under Options.',
-	};
-}
-
-/** The halt of a run if the treasury does not hold what is still to be paid; undefined if it may start. */
-async function coverageHalt(
-	run: Run,
-	record: PaymentRecord,
-	pending: Payment[],
-): Promise<EntryResult | undefined> {
-	if (!run.options.checkBalance) return undefined;
-	const { balance, halt } = await loadBalance(run);
-	if (halt !== undefined) return halt;
-	if (!isAbove(totalOf(pending), balance)) return undefined;
-	try {
-		// A run that is repeated after a crash needs money only for the payments that were not sent yet.
-		const states = await record.askStates(pending, run.options.concurrency);
-		const unused = pending.filter((payment) => states.get(payment) === 'unused');
-		const total = totalOf(unused);
-		if (!isAbove(total, balance)) return undefined;
-		return notCovered(
-			`The treasury holds ${formatEtb(balance)}, but this run needs ${formatEtb(total)}: ${formatEtb(subtract(total, balance))} are missing`,
-			'Top up the treasury, or pay fewer items.',
-		);
-	} catch (error) {
-		return noRecordResult(error);
-	}
-}
-
-/** The treasury balance in ETB, or the halt of the run if it cannot be read. */
-type Balance = { balance: Decimal; halt?: undefined } | { balance?: undefined; halt: EntryResult };
-
-async function loadBalance({ context, account, options }: Run): Promise<Balance> {
-	const callOptions = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
-	const called = await callService(context, account, balanceRequest, callOptions);
-	if (!called.ok) {
-		const { message, remedy, httpCode } = called.failure;
-		const unread = `The treasury balance could not be read: ${message}`;
-		return { halt: notCovered(unread, remedy, httpCode) };
-	}
-	const balance = decimalText(called.output.treasuryBalance);
-	if (balance !== undefined) return { balance };
-	return {
-		halt: notCovered(
-			'The service answered without a treasury balance',
-			'Turn off Check Balance First under Options to pay without this check.',
-		),
-	};
-}
-
-const totalOf = (payments: Payment[]): Decimal => sum(payments.map(({ amount }) => amount));
-
-const notCovered = (message: string, remedy: string, httpCode?: string): EntryResult => ({
-	code: 'notCovered',
-	message,
-	remedy,
-	httpCode,
-});
-
 /** A dry run: each payment gets the result that the record gives it. Nothing is sent or recorded. */
 async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): Promise<void> {
 	try {
@@ -164,32 +94,60 @@ async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): P
 }
 
 /**
- * Gives those entries that were sent earlier the results that the record has of them. Without these a register would get
- * `notPaid` for people who were paid.
- * @returns a warning if the database fails
+ * Halts a run. If the node continues on fail, each entry that was sent earlier is reported as the record has it.
+ * @throws {NodeOperationError} unless the node continues on fail
  */
-async function tellRecorded(
-	record: PaymentRecord,
-	entries: Entry[],
+async function haltRun(
+	context: IExecuteFunctions,
 	options: RunOptions,
-): Promise<string | undefined> {
-	const asked = entries.filter(isKeyed).filter(mayHaveBeenSentBefore);
-	if (asked.length === 0) return undefined;
-	try {
-		for (const [entry, state] of await record.askStates(asked, options.concurrency))
-			if (isTold(entry, state)) entry.result = resultOfState(entry, state);
-	} catch (error) {
-		return `The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`;
-	}
-	return undefined;
+	record: PaymentRecord,
+	halt: EntryResult,
+	entries: Entry[],
+): Promise<INodeExecutionData[]> {
+	if (!context.continueOnFail()) return reportHalt(context, options, halt, entries);
+	const recorded = await askRecorded(record, entries, options);
+	warn(context, recorded.warning);
+	return reportHalt(context, options, halt, withRecorded(entries, recorded));
 }
 
 /**
- * Whether the record says more about an entry than its own result. An entry without a person or an amount cannot be
- * compared with the payment that was made.
+ * Asks for the results of those entries that were sent earlier, as the record has them. Without them a register would get
+ * `notPaid` for people who were paid.
  */
-const isTold = (entry: Entry, state: PaymentState): boolean =>
+async function askRecorded(
+	record: PaymentRecord,
+	entries: Entry[],
+	{ concurrency }: RunOptions,
+): Promise<RecordedResults> {
+	const asked = entries.filter(isKeyed).filter(mayHaveBeenSentBefore);
+	if (asked.length === 0) return { results: new Map() };
+	try {
+		const states = [...(await record.askStates(asked, concurrency))];
+		return {
+			results: new Map(
+				states
+					.filter(([entry, state]) => isKnown(entry, state))
+					.map(([entry, state]) => [entry, resultOfState(entry, state)]),
+			),
+		};
+	} catch (error) {
+		const warning = `The database of n8n did not tell who was paid before, so somebody who is reported as not paid may have been paid: ${messageOf(error)}`;
+		return { results: new Map(), warning };
+	}
+}
+
+/**
+ * Whether the record knows how an entry ended. An entry without a person or an amount cannot be compared with the payment
+ * that was made.
+ */
+const isKnown = (entry: Entry, state: PaymentState): boolean =>
 	state !== 'unused' && (state !== 'otherPayment' || isPayment(entry));
+
+const withRecorded = (entries: Entry[], { results }: RecordedResults): Entry[] =>
+	entries.map((entry) => {
+		const result = results.get(entry);
+		return result === undefined ? entry : { ...entry, result };
+	});
 
 function warn(context: IExecuteFunctions, warning: string | undefined): void {
 	// The database does not answer a run that was stopped either.

@@ -4,7 +4,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 import { readAmount } from '../../shared/amount';
-import { isAbove, type Decimal } from '../../shared/decimal';
+import type { Decimal } from '../../shared/decimal';
 import { readText } from '../../shared/fields';
 import { show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
@@ -90,20 +90,6 @@ export function fillInSentFields(read: ParameterReader, entry: Entry): void {
 		'Enter the ID that User → Create returned.',
 	);
 	entry.amount = readAmount('Amount (ETB)', read('amountEtb', entry.itemIndex));
-}
-
-/** The objection to an entry whose amount is above the Maximum per Payment, in ETB. */
-export function amountObjection(
-	{ amount }: Entry,
-	maxAmountEtb?: Decimal,
-): EntryResult | undefined {
-	if (maxAmountEtb === undefined || amount === undefined || !isAbove(amount, maxAmountEtb))
-		return undefined;
-	return {
-		code: 'aboveMaximum',
-		message: `Amount (ETB) is ${amount}, which is above the Maximum per Payment of ${maxAmountEtb}`,
-		remedy: 'Check the amount, or raise the maximum under Options.',
-	};
 }
 
 /** The first entry of each reference, by its key. */

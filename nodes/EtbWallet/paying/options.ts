@@ -13,7 +13,7 @@ import {
 	savedParameter,
 } from '../../shared/n8n';
 import { readSameForAll, type ParameterReader } from '../parameters';
-import { maxConcurrency, maxTimeoutMs, minTimeoutMs } from './limits';
+import { maxConcurrency, maxTimeoutMs, minTimeoutMs } from './optionBounds';
 
 /** The values of *Mode*. Only `pay` sends. */
 const modes = ['pay', 'dryRun', 'settle'] as const;

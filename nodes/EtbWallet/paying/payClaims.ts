@@ -8,13 +8,7 @@ import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, fillInSentFields, type Entry } from './entry';
 import { referenceKeyOf, readReference } from '../../shared/reference';
-import {
-	loadAccountAndOptions,
-	readEntries,
-	createRun,
-	assertUsable,
-	unusableEntries,
-} from './run';
+import { loadAccountAndOptions, readEntries, createRun, assertUsable } from './run';
 import { sendConcurrently } from './sending';
 import { reportRun, reportHalt } from './report';
 import { resultOfState } from './stateResults';
@@ -33,11 +27,11 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 		addKey(context, entry.itemIndex, itemByKey);
 		fillInSentFields(read, entry);
 	};
-	const settings = await loadAccountAndOptions(context, () => {
+	const loaded = await loadAccountAndOptions(context, () => {
 		assertNoRepeatedItems(context);
 		return readClaimOptions(context);
 	});
-	const { options } = settings;
+	const { options } = loaded;
 	const entries = readEntries(
 		context,
 		fillIn,
@@ -45,10 +39,10 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 			({ itemIndex }) =>
 				claims[itemIndex]?.objection,
 	);
-	if (settings.halt !== undefined) return reportHalt(context, options, settings.halt, entries);
-	assertUsable(context, options, unusableEntries(entries), entries);
+	if (loaded.halt !== undefined) return reportHalt(context, options, loaded.halt, entries);
+	assertUsable(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
-	const run = createRun(context, settings, () => stepsAtGate);
+	const run = createRun(context, loaded, () => stepsAtGate);
 	if (options.mode === 'dryRun') {
 		// A claim from pinned data is *ready* too: the gate counts that as not paid, and hands the payment out
 		// again.

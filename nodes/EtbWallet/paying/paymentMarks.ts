@@ -23,7 +23,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { KeyedEntry } from './entry';
-import { maxTimeoutMs } from './limits';
+import { maxTimeoutMs } from './optionBounds';
 
 /** The record knows a reference by its key. */
 export interface Keyed {

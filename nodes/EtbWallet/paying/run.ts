@@ -1,7 +1,8 @@
 /**
  * A run of one of the two operations that pay: its settings, its entries, and how they end. What keeps it from
  * sending has one of three names: a *halt* is a result for the whole run, an *objection* is a result for one
- * entry, and a *field error* says that a field of one item cannot be used. An entry with one of the last two is *unusable*.
+ * entry, and a *field error* says that a field of one item cannot be used. An entry with one of the last two is *unusable*, if it
+ * is its own item that keeps it from being sent: a claim that was used is not.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
@@ -59,7 +60,7 @@ const keptEntries = (context: IExecuteFunctions): Map<number, EndedEntry> =>
 type ObjectionFinder = (entries: readonly Entry[]) => (entry: Entry) => EntryResult | undefined;
 
 /**
- * Reads and checks the payments of all items. An item that cannot be used gets the result `invalid`.
+ * Reads and checks the payments of all items. An item with a field error gets the result `invalid`.
  * @param fillIn reads the fields of an entry, and throws a field error
  * @param objectionFinder gets the entries kept from earlier tries first, then every other one, even one that cannot be
  * read, because that may still have the reference of another entry
@@ -97,41 +98,42 @@ function resultOfError(code: 'invalid' | 'settings', error: unknown): EntryResul
 	return { code, message, remedy };
 }
 
-/** The entries that cannot be used, because a field keeps them from being sent. */
+/** The entries that their own items keep from being sent. */
 export const unusableEntries = (entries: readonly Entry[]): EndedEntry[] =>
 	entries.filter(isFailed).filter(({ result }) => isUnusable(result.code));
 
+/** The results that the record has of entries, and a warning if the database fails. */
+export interface RecordedResults {
+	results: ReadonlyMap<Entry, EntryResult>;
+	warning?: string;
+}
+
 /**
- * @param unusable the entries that cannot be used, with the results of their fields
- * @param entries all entries of the run, with the results that the record has of them
- * @param warning a further sentence for the error
+ * Throws if an entry is unusable. The error also has the result that the record has of it, because an earlier run may
+ * have sent it.
  * @throws {NodeOperationError} that lists the items that cannot be used, unless the node continues on fail
  */
 export function assertUsable(
 	context: IExecuteFunctions,
 	options: RunOptions,
-	unusable: EndedEntry[],
 	entries: Entry[],
-	warning?: string,
+	{ results, warning }: RecordedResults = { results: new Map() },
 ): void {
+	const unusable = unusableEntries(entries);
 	if (unusable.length === 0 || context.continueOnFail()) return;
-	const ofFields = resultOfUnusable(unusable);
 	const [only] = unusable.length === 1 ? unusable : [];
-	const [failed] = entries.filter(isEnded).filter(({ itemIndex }) => itemIndex === only?.itemIndex);
-	const isRecorded = failed !== undefined && failed.result.code !== ofFields.code;
-	const texts = (name: 'message' | 'remedy'): string =>
-		[name === 'remedy' && warning, isRecorded && failed.result[name], ofFields[name]]
-			.filter(Boolean)
-			.join('. ');
+	const ofItems = resultOfUnusable(unusable);
+	const recorded = only && results.get(only);
 	const result = {
-		...(failed?.result ?? ofFields),
-		message: texts('message'),
-		remedy: texts('remedy'),
+		...(recorded ?? ofItems),
+		message: joined(recorded?.message, ofItems.message),
+		remedy: joined(warning, recorded?.remedy, ofItems.remedy),
 	};
-	throw runError(context, options, result, entries, failed);
+	const told = entries.map((entry) => ({ ...entry, result: results.get(entry) ?? entry.result }));
+	throw runError(context, options, result, told, only && { ...only, result });
 }
 
-const isEnded = (entry: Entry): entry is EndedEntry => entry.result !== undefined;
+const joined = (...texts: Array<string | undefined>): string => texts.filter(Boolean).join('. ');
 
 export function createRun(
 	context: IExecuteFunctions,

@@ -25,13 +25,13 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 	for (const window of windowsOf(concurrency, payments)) {
 		if (run.isStopping()) break;
 		const reserved = unrecorded;
-		// If this change fails, the next one records only its *paid* again: the failed one may have been stored,
-		// and somebody may have settled or reserved the other references since.
-		unrecorded = reserved.filter((payment) => outcomeOfEntry(payment) === 'paid');
 		let reservation: Awaited<ReturnType<PaymentRecord['recordResultsAndReserve']>>;
 		try {
 			reservation = await record.recordResultsAndReserve(reserved, window);
 		} catch (error) {
+			// The next change records only *paid* again: this one may have been stored, and somebody may have settled
+			// or reserved the other references since.
+			unrecorded = reserved.filter((payment) => outcomeOfEntry(payment) === 'paid');
 			// The next change records *paid*, and a later run reports an unknown payment as unknown anyway.
 			const notPaid = reserved.filter((each) => outcomeOfEntry(each) === 'notPaid');
 			failedChanges.push({ error, payments: notPaid });

@@ -3,7 +3,7 @@
  * out because n8n's linter requires it.
  */
 import type { INodeProperties } from 'n8n-workflow';
-import { maxConcurrency, maxTimeoutMs, minTimeoutMs } from '../../paying/limits';
+import { maxConcurrency, maxTimeoutMs, minTimeoutMs } from '../../paying/optionBounds';
 import type { OptionName } from '../../paying/options';
 
 /** A field of an option. */
