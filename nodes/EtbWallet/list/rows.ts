@@ -60,6 +60,7 @@ export interface ReadRow extends SourceRow {
 	remarks: readonly Remark[];
 }
 
+/** Reads a row. It does not throw: what cannot be read is among its problems. */
 export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): ReadRow {
 	const { cells, otherCells, isTooLong } = source;
 	const person: Person = personOf(cells);
