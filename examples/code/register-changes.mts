@@ -62,8 +62,14 @@ function registeredReason(
 }
 
 /**
- * A list takes back neither that somebody was paid, nor that it is unknown. A statement that was refused changes
- * nothing.
+ * Whether the register stays as it is. A list takes back neither that somebody was paid, nor that it is unknown, and a
+ * statement that was refused changes nothing:
+ *
+ * the register has | stays after a list | stays after a statement
+ * --- | --- | ---
+ * paid | always | always, unless somebody denies a payment without a transaction
+ * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
+ * notPaid | if the payment was made under another reference | unless it is contradicted, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
 	if (isDenied(row, old, run)) return false;
