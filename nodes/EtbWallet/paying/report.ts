@@ -188,7 +188,7 @@ function errorDataOf({ itemIndex, reference, toUserId, amount, result }: Entry) 
 		toUserId: toUserId === undefined ? undefined : truncate(toUserId),
 		amountEtb: amount === undefined ? undefined : Number(amount),
 		txHash: typeof txHash === 'string' ? truncate(txHash) : undefined,
-		reason: result?.message,
+		message: result?.message,
 	};
 }
 
@@ -200,11 +200,11 @@ const textsByOutcome = (byOutcome: EntriesByOutcome): string[] =>
 	});
 
 function describeEntry(entry: Entry): string {
-	const { item, reference, toUserId = 'nobody', amountEtb, txHash, reason } = errorDataOf(entry);
+	const { item, reference, toUserId = 'nobody', amountEtb, txHash, message } = errorDataOf(entry);
 	const etb = amountEtb === undefined ? undefined : `${amountEtb} ETB`;
 	const details = [toUserId, etb, txHash].filter((each) => each !== undefined).join(', ');
 	const name = reference === undefined ? '' : ` ${reference}`;
-	return `item ${item}${name} (${details})${isFailed(entry) ? `: ${reason ?? ''}` : ''}`;
+	return `item ${item}${name} (${details})${isFailed(entry) ? `: ${message ?? ''}` : ''}`;
 }
 
 /**
