@@ -49,4 +49,4 @@ export const outcomeByCode: Readonly<Record<string, Outcome>> = Object.fromEntri
 
 export const outcomeOf = (code: Code): Outcome => traitsByCode[code].outcome;
 export const isBlockedByRecord = (code: Code): boolean => traitsByCode[code].blockedBy === 'record';
-export const isUnusable = (code: Code): boolean => traitsByCode[code].blockedBy === 'item';
+export const isBlockedByItem = (code: Code): boolean => traitsByCode[code].blockedBy === 'item';

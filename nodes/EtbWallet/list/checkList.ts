@@ -10,15 +10,15 @@ import { sameValueFinder } from './sameValueFinder';
 import { uncheckedColumns, type Column, type UncheckedColumn } from './columns';
 import { readList, type HeadingOf } from './readList';
 import { historyFinder, type History } from './history';
-import { readPeople, readRegisteredPayments } from './knownTables';
+import { readPeople, readRegister } from './knownTables';
 import { payrollReference } from './payrollReference';
-import type { KnownTables, RegisteredPayment } from './knownTables';
+import type { KnownTables, RegisterRow } from './knownTables';
 import { isChange, remark, type Remark } from './remarks';
 import { readRow, type Person, type ReadRow } from './rows';
 
 /** A payment of the register in the output. */
 interface RegisteredFields
-	extends Pick<RegisteredPayment, 'reference' | 'period' | 'paidAt' | 'txHash' | 'workflow'>,
+	extends Pick<RegisterRow, 'reference' | 'period' | 'paidAt' | 'txHash' | 'workflow'>,
 		Pick<Person, 'name' | 'phone' | 'amountEtb'> {
 	/** The wallet. */
 	toUserId: string;
@@ -72,10 +72,8 @@ export function checkList(
 	assertPeriod(readRows.filter(isPerson), settings);
 	const known: KnownTables = {
 		people: settings.people === undefined ? undefined : readPeople(settings.people, now),
-		payments:
-			settings.payments === undefined
-				? undefined
-				: readRegisteredPayments(settings.payments, purpose),
+		register:
+			settings.payments === undefined ? undefined : readRegister(settings.payments, purpose),
 	};
 	const withUserId = userIdFiller(
 		known.people,
@@ -114,7 +112,7 @@ export function checkList(
 				remarks,
 				...(status === 'ready' && paymentFieldsOf(person, settings)),
 				...(person.employeeKey !== '' &&
-					(known.people ?? known.payments) && { known: knownAs(remarks) }),
+					(known.people ?? known.register) && { known: knownAs(remarks) }),
 				...(lastTime && { lastTime: registeredFields(lastTime) }),
 				...(status !== 'ready' && listedFieldsOf(person)),
 				...(history.paid && { paid: registeredFields(history.paid) }),
@@ -229,7 +227,7 @@ const paymentFieldsOf = (
 const listedFieldsOf = ({ amountEtb, listedAmountEtb = amountEtb }: Person) =>
 	listedAmountEtb !== undefined && { listedAmountEtb };
 
-const registeredFields = ({ person, ...payment }: RegisteredPayment): RegisteredFields => ({
+const registeredFields = ({ person, ...payment }: RegisterRow): RegisteredFields => ({
 	reference: payment.reference,
 	period: payment.period,
 	name: person.name,

@@ -1,8 +1,8 @@
-/** The history of a person in the known people and payments. */
+/** The history of a person in the table of people and the register. */
 import { normalizeText } from '../../shared/normalizeText';
 import { referenceKeyOf } from '../../shared/reference';
 import { groupBy } from '../../shared/groupBy';
-import { isPaid, isUnknown, type KnownTables, type RegisteredPayment } from './knownTables';
+import { isPaid, isUnknown, type KnownTables, type RegisterRow } from './knownTables';
 import { payrollReference } from './payrollReference';
 import type { Period } from './period';
 import type { Person } from './rows';
@@ -12,17 +12,17 @@ export interface History {
 	/** The person in Known People. */
 	knownPerson?: Person;
 	/** The row of this very payment, if the register has it as paid. */
-	paid?: RegisteredPayment;
+	paid?: RegisterRow;
 	/** The rows of this very payment that the register has as unknown. */
-	unknown: RegisteredPayment[];
+	unknown: RegisterRow[];
 	/** The unknown rows of other payments to the person, of any purpose and period. */
-	otherUnknown: RegisteredPayment[];
+	otherUnknown: RegisterRow[];
 	/** All other payments that the person got, for any purpose, sorted by period. */
-	otherPayments: RegisteredPayment[];
+	otherPayments: RegisterRow[];
 	/** The part of `otherPayments` for the purpose of the list. */
-	otherPaymentsForPurpose: RegisteredPayment[];
+	otherPaymentsForPurpose: RegisterRow[];
 	/** The last of `otherPaymentsForPurpose` before the period of the list, or the newest if there is none before. */
-	lastTime?: RegisteredPayment;
+	lastTime?: RegisterRow;
 }
 
 const noHistory: History = {
@@ -33,7 +33,7 @@ const noHistory: History = {
 };
 
 /** Sorts by period, and in a period by time. */
-function byPeriod(one: RegisteredPayment, other: RegisteredPayment): number {
+function byPeriod(one: RegisterRow, other: RegisterRow): number {
 	const first = one.period + one.paidAt;
 	const second = other.period + other.paidAt;
 	return first === second ? 0 : first < second ? -1 : 1;
@@ -41,22 +41,22 @@ function byPeriod(one: RegisteredPayment, other: RegisteredPayment): number {
 
 /** Makes the function that finds the history of a person by the key of the employee number. */
 export function historyFinder(
-	{ people = [], payments = [] }: KnownTables,
+	{ people = [], register = [] }: KnownTables,
 	{ purpose, period }: { purpose: string; period: Period },
 ): (employeeKey: string) => History {
 	const peopleByKey = new Map(people.map((person) => [person.employeeKey, person]));
-	const paidPayments = payments.filter(isPaid);
+	const paidPayments = register.filter(isPaid);
 	const paidTo = groupBy(paidPayments, ({ person }) => person.employeeKey);
 	const paidReferences = new Set(paidPayments.map(({ referenceKey }) => referenceKey));
 	// Two workflows at once can write one reference as paid and as unknown, or twice as unknown. Then paid
 	// counts, or the last row.
-	const unknown = payments.filter(
+	const unknown = register.filter(
 		(each) => isUnknown(each) && !paidReferences.has(each.referenceKey),
 	);
 	const unknownByReference = new Map(unknown.map((each) => [each.referenceKey, each]));
 	const unknownTo = groupBy([...unknownByReference.values()], ({ person }) => person.employeeKey);
 	// Each payment is found under its reference, and under the one that the list would give it.
-	const references = payments.flatMap((payment) =>
+	const references = register.flatMap((payment) =>
 		[...new Set([payment.referenceKey, payment.listReferenceKey])].map((name) => ({
 			name,
 			payment,

@@ -11,7 +11,7 @@ import { personOf, readEmployee, type Person } from './rows';
 import { columnValue } from './spreadsheet';
 
 /** A row of the register of payments. A text that the row lacks is empty. */
-export interface RegisteredPayment {
+export interface RegisterRow {
 	person: Person;
 	purpose: string;
 	/** The period, such as 2026-10, or its text if that is no period. */
@@ -32,7 +32,7 @@ export interface RegisteredPayment {
 /** The tables that are given besides the list; undefined for one that is not. */
 export interface KnownTables {
 	people: readonly Person[] | undefined;
-	payments: readonly RegisteredPayment[] | undefined;
+	register: readonly RegisterRow[] | undefined;
 }
 
 /** The amount in ETB of the first of these columns that has one. */
@@ -57,7 +57,7 @@ export const readPeople = (given: unknown, now: Date): Person[] =>
  * @param listPurpose a row without a purpose gets this one if its reference begins with it
  * @throws {InvalidValueError} if it is no list
  */
-export function readRegisteredPayments(given: unknown, listPurpose: string): RegisteredPayment[] {
+export function readRegister(given: unknown, listPurpose: string): RegisterRow[] {
 	return readTable(given, 'Known Payments', 'Payments', ['reference', 'outcome']).map((row) => {
 		const reference = columnValue(row, 'reference');
 		const parts = partsOfReference(referenceKeyOf(reference), listPurpose);
@@ -89,8 +89,8 @@ export function readRegisteredPayments(given: unknown, listPurpose: string): Reg
 	});
 }
 
-export const isPaid = ({ outcome }: RegisteredPayment): boolean => outcome === 'paid';
-export const isUnknown = ({ outcome }: RegisteredPayment): boolean => outcome === 'unknown';
+export const isPaid = ({ outcome }: RegisterRow): boolean => outcome === 'paid';
+export const isUnknown = ({ outcome }: RegisterRow): boolean => outcome === 'unknown';
 
 /**
  * The rows with a value in the first of the columns that are needed.

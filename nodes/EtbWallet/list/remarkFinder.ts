@@ -1,4 +1,4 @@
-/** Remarks that compare a person with the others of the list, and with the known people and payments. */
+/** Remarks that compare a person with the others of the list, and with the table of people and the register. */
 import { decimalText, formatEtb } from '../../shared/decimal';
 import { comparedColumns } from './columns';
 import { dayMs, addisAbabaTime } from './period';
@@ -24,7 +24,7 @@ export function remarkFinder(
 	settings: ComparisonSettings,
 ) {
 	const persons = listed.map(({ person }) => person);
-	const paidPeople = (known.payments ?? []).filter(isPaid).map(({ person }) => person);
+	const paidPeople = (known.register ?? []).filter(isPaid).map(({ person }) => person);
 	// The list comes first, because a remark names the first numbers that are found.
 	const sharedFieldsOf = sharedFieldFinder([...persons, ...(known.people ?? []), ...paidPeople]);
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
@@ -46,21 +46,21 @@ export function remarkFinder(
 /** The reason why a person counts as new; empty for a person who is known. */
 function newnessOf(
 	{ knownPerson, paid, otherPayments }: History,
-	{ people, payments }: KnownTables,
+	{ people, register }: KnownTables,
 ): string {
 	if (paid) return '';
-	if (payments && otherPayments.length === 0) return 'never paid before';
+	if (register && otherPayments.length === 0) return 'never paid before';
 	return people && !knownPerson ? 'not in the table of people' : '';
 }
 
 /** The remarks on differences from the known data of a person: one of each code, from the newest data. */
-function changesOf(person: Person, history: History, { payments }: KnownTables): Remark[] {
+function changesOf(person: Person, history: History, { register }: KnownTables): Remark[] {
 	const { knownPerson, paid, otherPayments } = history;
 	if (paid) return differences(person, paid.person, 'when it was paid');
 	const last = history.lastTime ?? otherPayments.at(-1);
 	// Only the last amount for the same purpose is compared, because a small bonus is not a lower salary.
 	const lastTime = last && { ...last.person, amountEtb: history.lastTime?.person.amountEtb };
-	const isFirstPayment = payments === undefined || otherPayments.length === 0;
+	const isFirstPayment = register === undefined || otherPayments.length === 0;
 	const remarks = [
 		...differences(person, knownPerson, 'in the table of people', isFirstPayment),
 		...differences(person, lastTime, `last time (${last?.period})`),

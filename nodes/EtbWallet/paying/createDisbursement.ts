@@ -2,12 +2,12 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { addHint, isStopped } from '../../shared/n8n';
 import { messageOf } from '../../shared/unknownValues';
-import { isUnusable } from '../codes';
+import { isBlockedByItem } from '../codes';
 import type { Operation } from '../operation';
 import {
 	fillInPayment,
 	firstUses,
-	isFailed,
+	needsAttention,
 	isKeyed,
 	isPayment,
 	referenceObjection,
@@ -48,10 +48,10 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 		return await haltRun(context, options, record, loaded.halt, itemEntries);
 	const recorded = await askRecorded(record, unusableEntries(itemEntries), options);
 	assertUsable(context, options, itemEntries, recorded);
-	warn(context, recorded.warning);
+	hintAtFailedQuestion(context, recorded.warning);
 	const entries = withRecorded(itemEntries, recorded);
 	// An unusable entry counts for no maximum, also if it was paid before.
-	const acceptable = itemEntries.filter(isPayment).filter((entry) => !isFailed(entry));
+	const acceptable = itemEntries.filter(isPayment).filter((entry) => !needsAttention(entry));
 	const run = createRun(context, loaded, (entry) => `It may have been paid. ${settleSteps(entry)}`);
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
@@ -78,7 +78,7 @@ const objectionFinder =
  * of another one the record knows nothing, because it has one payment for each reference.
  */
 const mayHaveBeenSentBefore = ({ result }: Entry): boolean =>
-	result === undefined || (isUnusable(result.code) && result.code !== 'sameReference');
+	result === undefined || (isBlockedByItem(result.code) && result.code !== 'sameReference');
 
 const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
@@ -106,7 +106,7 @@ async function haltRun(
 ): Promise<INodeExecutionData[]> {
 	if (!context.continueOnFail()) return reportHalt(context, options, halt, entries);
 	const recorded = await askRecorded(record, entries, options);
-	warn(context, recorded.warning);
+	hintAtFailedQuestion(context, recorded.warning);
 	return reportHalt(context, options, halt, withRecorded(entries, recorded));
 }
 
@@ -149,7 +149,7 @@ const withRecorded = (entries: Entry[], { results }: RecordedResults): Entry[] =
 		return result === undefined ? entry : { ...entry, result };
 	});
 
-function warn(context: IExecuteFunctions, warning: string | undefined): void {
+function hintAtFailedQuestion(context: IExecuteFunctions, warning: string | undefined): void {
 	// The database does not answer a run that was stopped either.
 	if (warning !== undefined && !isStopped(context)) addHint(context, warning);
 }

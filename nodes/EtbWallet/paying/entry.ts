@@ -66,7 +66,7 @@ export const outcomeOfEntry = ({ result }: Entry): Outcome | undefined =>
 	result === undefined ? undefined : outcomeOf(result.code);
 
 /** Whether an entry goes to the error output, or stops the run. */
-export const isFailed = (entry: Entry): entry is EndedEntry =>
+export const needsAttention = (entry: Entry): entry is EndedEntry =>
 	['notPaid', 'unknown'].includes(outcomeOfEntry(entry) ?? '');
 
 /**

@@ -24,7 +24,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	const fillIn = (entry: Entry): void => {
 		const { invalidField } = claims[entry.itemIndex] ?? {};
 		if (invalidField !== undefined) throw invalidField;
-		addKey(context, entry.itemIndex, itemByKey);
+		assertNewReference(context, entry.itemIndex, itemByKey);
 		fillInSentFields(read, entry);
 	};
 	const loaded = await loadAccountAndOptions(context, () => {
@@ -89,7 +89,7 @@ function assertNoRepeatedItems(context: IExecuteFunctions): void {
  * paid.
  * @throws {InvalidValueError}
  */
-function addKey(
+function assertNewReference(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	itemByKey: Map<string, number>,

@@ -6,10 +6,10 @@ import { truncate } from '../../shared/invalidValue';
 import { addHint, describeExecution, errorItem, hasErrorOutput, isStopped } from '../../shared/n8n';
 import { operationError } from '../../shared/nodeErrors';
 import { withoutOwnFields, type OwnField } from './ownFields';
-import { isUnusable, type Outcome } from '../codes';
+import { isBlockedByItem, type Outcome } from '../codes';
 import type { RunOptions } from './options';
 import {
-	isFailed,
+	needsAttention,
 	outcomeOfEntry,
 	type EndedEntry,
 	type Payable,
@@ -105,7 +105,7 @@ export function runError(
 ): Error {
 	const { code, httpCode } = result;
 	const byOutcome = groupByOutcome(entries);
-	const hasEndedEntries = entries.some((each) => each.result && !isUnusable(each.result.code));
+	const hasEndedEntries = entries.some((each) => each.result && !isBlockedByItem(each.result.code));
 	// A try that is halted also reports the payments that earlier tries of the run sent.
 	const hasSummary = hasEndedEntries && (entries.length > 1 || failedEntry === undefined);
 	const { texts, advice, outcome, place } =
@@ -204,7 +204,7 @@ function describeEntry(entry: Entry): string {
 	const etb = amountEtb === undefined ? undefined : `${amountEtb} ETB`;
 	const details = [toUserId, etb, txHash].filter((each) => each !== undefined).join(', ');
 	const name = reference === undefined ? '' : ` ${reference}`;
-	return `item ${item}${name} (${details})${isFailed(entry) ? `: ${message ?? ''}` : ''}`;
+	return `item ${item}${name} (${details})${needsAttention(entry) ? `: ${message ?? ''}` : ''}`;
 }
 
 /**
@@ -225,7 +225,7 @@ export function reportRun(
 	}
 	if (entries.length > 1 || options.mode !== 'pay') addHint(context, summary);
 	if (!context.continueOnFail()) {
-		const failed = entries.filter(isFailed);
+		const failed = entries.filter(needsAttention);
 		// An unknown payment takes precedence over one that was certainly not paid.
 		const first = failed.find((entry) => outcomeOfEntry(entry) === 'unknown') ?? failed[0];
 		if (first !== undefined) throw runError(context, options, first.result, entries, first);
@@ -255,7 +255,7 @@ export function reportHalt(
 		const result = entry.result ?? halt;
 		// The error of a setting replaces those of fields, because the items do not matter if Mode was meant to
 		// be Settle Unknown.
-		const isReplaced = halt.code === 'settings' && isUnusable(result.code);
+		const isReplaced = halt.code === 'settings' && isBlockedByItem(result.code);
 		return { ...entry, result: isReplaced ? halt : result };
 	});
 	return reportRun(context, options, halted);
@@ -287,7 +287,7 @@ function outputItem(
 		paidAt,
 	});
 	// n8n adds the fields of the input item there.
-	if (isFailed(entry) && hasErrorOutput(context)) return errorItem(ours, itemIndex);
+	if (needsAttention(entry) && hasErrorOutput(context)) return errorItem(ours, itemIndex);
 	const input = context.getInputData()[itemIndex]?.json ?? {};
 	return {
 		// A workflow relies on the fields of its own item, so a field of the response does not replace one.

@@ -9,9 +9,9 @@ import { loadAccount, type Account } from '../../shared/account';
 import { asInvalidValue } from '../../shared/invalidValue';
 import { isStopped } from '../../shared/n8n';
 import { runMemoryOf } from '../../shared/runMemory';
-import { isUnusable, isBlockedByRecord } from '../codes';
+import { isBlockedByItem, isBlockedByRecord } from '../codes';
 import { defaultOptions, type RunOptions } from './options';
-import { isFailed, outcomeOfEntry } from './entry';
+import { needsAttention, outcomeOfEntry } from './entry';
 import type { EndedEntry, Payable, EntryResult, Entry } from './entry';
 import { resultOfUnusable, runError } from './report';
 
@@ -100,7 +100,7 @@ function resultOfError(code: 'invalid' | 'settings', error: unknown): EntryResul
 
 /** The entries that their own items keep from being sent. */
 export const unusableEntries = (entries: readonly Entry[]): EndedEntry[] =>
-	entries.filter(isFailed).filter(({ result }) => isUnusable(result.code));
+	entries.filter(needsAttention).filter(({ result }) => isBlockedByItem(result.code));
 
 /** The results that the record has of entries, and a warning if the database fails. */
 export interface RecordedResults {
@@ -150,7 +150,7 @@ export function createRun(
 		setResult(payment, result) {
 			payment.result = result;
 			// A payment that is not sent because of the record does not stop the payments of other people.
-			if (isFailed(payment) && !isBlockedByRecord(result.code)) hasFailure = true;
+			if (needsAttention(payment) && !isBlockedByRecord(result.code)) hasFailure = true;
 			// A later try may send only those payments again that were not paid.
 			if (outcomeOfEntry(payment) !== 'notPaid')
 				kept.set(payment.itemIndex, { ...payment, result });

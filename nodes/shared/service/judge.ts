@@ -22,8 +22,8 @@ import { isTransactionHash } from './paymentWords';
 import {
 	paymentRefusalStatuses,
 	temporaryStatuses,
-	unclearPaymentStatuses,
-	unclearStatuses,
+	incompleteSuccessStatuses,
+	statusesAfterPossibleWork,
 } from './statuses';
 import type { Finding } from './matching';
 
@@ -58,7 +58,7 @@ export type Judgement =
 export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	if (attempt.kind === 'noResponse') return judgeNoResponse(request, attempt);
 	const { status } = attempt;
-	const isUnclear = request.movesMoney === true && unclearPaymentStatuses.has(status);
+	const isUnclear = request.movesMoney === true && incompleteSuccessStatuses.has(status);
 	if (status >= 200 && status < 300 && !isUnclear) return judgeSuccess(request, attempt);
 	const hasRefusalStatus = refuses(request, status);
 	const finding = hasRefusalStatus ? findingAgainstRefusal(request, attempt) : undefined;
@@ -79,7 +79,7 @@ export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 /** Whether a status refuses such a request. */
 function refuses({ movesMoney }: RequestTraits, status: number): boolean {
 	if (movesMoney === true) return paymentRefusalStatuses.has(status);
-	return status >= 300 && status < 500 && !unclearStatuses.has(status);
+	return status >= 300 && status < 500 && !statusesAfterPossibleWork.has(status);
 }
 
 function judgeNoResponse(

@@ -7,10 +7,10 @@ export const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 50
  * Client errors and redirects that can also follow a request that was carried out: with 408 and 499 a proxy
  * says that it gave up waiting, and with 302 and 303 a service says where its result can be seen.
  */
-export const unclearStatuses: ReadonlySet<number> = new Set([302, 303, 408, 499]);
+export const statusesAfterPossibleWork: ReadonlySet<number> = new Set([302, 303, 408, 499]);
 
 /** Success statuses that leave open whether a payment was made: accepted, or done in part. */
-export const unclearPaymentStatuses: ReadonlySet<number> = new Set([202, 207]);
+export const incompleteSuccessStatuses: ReadonlySet<number> = new Set([202, 207]);
 
 /**
  * The only statuses that refuse a payment. Others can follow a payment that was made, for example when a
@@ -21,7 +21,7 @@ export const paymentRefusalStatuses: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Refusal statuses that services also use for failures of their own, even after paying. The words of such an
+ * Refusal statuses that services also use for failures of their own, even after paying. The words of such a
  * response have to say why it refuses. A response without words counts as one of a check before the payment.
  */
 export const statusesNeedingReason: ReadonlySet<number> = new Set([400, 422, 429]);
