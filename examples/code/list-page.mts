@@ -23,7 +23,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { paidLessTitle } from './paid-less.mts';
-import { rowOf } from './register.mts';
+import { disputeText, openDisputes, rowOf } from './register.mts';
 import { needsPerson, type RegisterChange } from './register-changes.mts';
 import {
 	peopleText,
@@ -152,7 +152,11 @@ function paidBeforeParts(run: ListRun): Part[] {
 	const asPaid = renamed.map(
 		(row) => `${namesWithNumbers([row])} was paid as ${escapeHtml(row.paid?.name)}`,
 	);
+	const known = run.paidBefore.flatMap((row) => rowOf(run.register, row) ?? []);
+	const disputed = disputeText(openDisputes(known, run.register));
 	return [
+		disputed &&
+			`<h4>${disputed}. See ${formLink('etb-file-open', 'What is open')}: it says what to do.</h4>`,
 		renamed.length > 0 &&
 			`<h4>Another name than when it was paid, and not paid again: ${asPaid.join(', ')}. If that is somebody else, give them an employee number of their own.</h4>`,
 		others.length > 0 &&

@@ -12,7 +12,7 @@ import {
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, rowOf } from './register.mts';
+import { correctionsOf, disputeText, openDisputes, rowOf } from './register.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
@@ -100,6 +100,15 @@ export function warningsAbout(run: ListRun): Warning[] {
 		? ready.filter((row) => correctionsOf(row, register).length > 0)
 		: [];
 	const corrections = corrected.flatMap((row) => correctionsOf(row, register));
+	const hadCorrection = (row: PaymentRow): string =>
+		`${namesWithNumbers([row])} had ${formatSum(correctionsOf(row, register))} ETB`;
+	const had =
+		corrected.length > 3
+			? `${whom(corrected)} had ${formatSum(corrections)} ETB`
+			: corrected.map(hadCorrection).join(', ');
+	const disputes = openDisputes(run.paidForPeriod, register).filter((each) =>
+		ready.some((row) => isOfPerson(row, each)),
+	);
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
 	const settled = ready.filter((row) => rowOf(register, row)?.settledBy);
 	const warnings: Warning[] = [
@@ -114,6 +123,11 @@ export function warningsAbout(run: ListRun): Warning[] {
 			text: onTop(paidForPeriod, run, whom(paidForPeriod)),
 		},
 		{
+			rows: ready.filter((row) => disputes.some((each) => isOfPerson(row, each))),
+			isLarge: isCorrection(run),
+			text: `${disputeText(disputes)}. Ask the partner service before you decide`,
+		},
+		{
 			rows: had13th,
 			isLarge: true,
 			text: `A second 13th month? ${whom(had13th)} had one before: ${formatSum(paid13th)} ETB for ${periodsOf(paid13th)}`,
@@ -121,7 +135,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 		{
 			rows: corrected,
 			isLarge: true,
-			text: `A second correction for ${escapeHtml(run.period)}? ${whom(corrected)} had ${formatSum(corrections)} ETB before. Is this on top of it?`,
+			text: `A second correction for ${escapeHtml(run.period)}? ${had} before. Is this on top of it?`,
 		},
 		{
 			rows: paidLately,

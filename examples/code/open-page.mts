@@ -1,12 +1,6 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
 import type { Code } from '../../nodes/EtbWallet/codes.ts';
-import {
-	hasOutcome,
-	isDisputed,
-	reasonIn,
-	type PaymentRow,
-	type RegisterRow,
-} from './payment-row.mts';
+import { hasOutcome, reasonIn, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import {
 	byPeriod,
 	formLink,
@@ -18,7 +12,7 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { correctionsOf, rowWithReference } from './register.mts';
+import { disputeText, openDisputes, rowWithReference } from './register.mts';
 import {
 	isContradicted,
 	itemsForWhatNext,
@@ -135,15 +129,12 @@ const disputedForMs = 30 * 24 * 3600 * 1000;
 
 /** The parts about payments of which two people said different things. A correction ends it. */
 function disputedParts(rows: RegisterRow[], { register }: PayrollRun): Part[] {
-	const disputed = rows.filter(
-		(row) =>
-			isDisputed(row) &&
-			correctionsOf(row, register).length === 0 &&
-			Date.now() - new Date(row.updatedAt ?? Date.now()).getTime() < disputedForMs,
+	const disputed = openDisputes(rows, register).filter(
+		({ updatedAt }) => Date.now() - new Date(updatedAt ?? Date.now()).getTime() < disputedForMs,
 	);
 	if (disputed.length === 0) return [];
 	return [
-		`<h4>Recorded as paid, but a second person said that it was not: ${namesWithNumbers(disputed)}. Ask the partner service once more. If it was not paid, pay the amount with Pay salaries from a file, as a correction.</h4>`,
+		`<h4>${disputeText(disputed)}. Ask the partner service once more. If it was not paid, pay the amount with Pay salaries from a file, as a correction.</h4>`,
 		section('Two people said different things', disputed, register),
 	];
 }
@@ -190,7 +181,7 @@ export function openPageItems(run: PayrollRun) {
 		: 'Then the next run of this workflow pays them, if the period is due. For an older period, write it as Period in the node Check List, run the workflow, and empty the field again.';
 	const correct =
 		unpaidHere.length > 0 &&
-		`<p>Not paid by this workflow: correct the reason below. ${howToPay} If the row was a mistake, such as a wrong month, do nothing: it only stays in this list.</p>`;
+		`<p>Not paid by this workflow: correct the reason below, if there is one. ${howToPay} If the row was a mistake, such as a wrong month, do nothing: it only stays in this list.</p>`;
 	const runAgain =
 		unpaidElsewhere.length > 0 &&
 		`<p>Not paid by another workflow: ${namesWithNumbers(unpaidElsewhere)}. Correct the reason below, and then run that workflow again, or upload its list.</p>`;
@@ -198,8 +189,8 @@ export function openPageItems(run: PayrollRun) {
 	const recorded = isFirst ? [] : recordedParts(rows, unknown, run);
 	const shown = page(
 		...recorded,
-		...openParts,
 		...disputedParts(now, run),
+		...openParts,
 		openAgain,
 		correct,
 		...links,

@@ -2,7 +2,7 @@
 import { fileRow } from './file-row.mts';
 import { hasOutcome, isOnlyRecorded } from './payment-row.mts';
 import { byPeriod, heading, page } from './page.mts';
-import { readRegister } from './register.mts';
+import { disputeText, openDisputes, readRegister } from './register.mts';
 import { forWhat } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
@@ -14,12 +14,14 @@ const rows = register.rows.filter(
 );
 const paid = rows.filter(hasOutcome('paid'));
 const recorded = paid.filter(isOnlyRecorded);
+const disputed = disputeText(openDisputes(paid, register));
 const isMixed = new Set(paid.map(forWhat)).size > 1;
 const { html } = page(
 	rows.length === 0 && 'There is no payment of this period.',
 	isMixed && `<h2>${heading('Paid in all', paid)}</h2>`,
 	recorded.length > 0 &&
 		`<p>${heading('Of these only recorded as paid by a person, without a transaction', recorded)}.</p>`,
+	disputed && `<h4>${disputed}. So the sum may be too high.</h4>`,
 	rows.some(hasOutcome('unknown')) &&
 		'<p>Is somebody UNKNOWN settled already? If that was in the node of a workflow, run the workflow again: then it stands here.</p>',
 	...byPeriod(rows, register),

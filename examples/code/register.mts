@@ -3,14 +3,18 @@ import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
 import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import {
+	amountOf,
 	hasOutcome,
 	isCorrection,
+	isDisputed,
 	listReferenceOf,
 	referenceOf,
+	roundingEtb,
 	sureness,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
+import { escapeHtml, formatSum, forWhat, namesWithNumbers } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
 export interface Register {
@@ -105,3 +109,16 @@ export const correctionsOf = (
 			isCorrection(row) &&
 			!hasOutcome('notPaid')(row),
 	);
+
+/** The disputed payments among rows of the register that no correction of at least their amount has ended. */
+export const openDisputes = (rows: RegisterRow[], register: Register): RegisterRow[] =>
+	rows.filter((row) => {
+		const corrected = correctionsOf(row, register).reduce((sum, each) => sum + amountOf(each), 0);
+		return isDisputed(row) && corrected < amountOf(row) - roundingEtb;
+	});
+
+/** The words for them; empty if there are none. HTML. */
+export const disputeText = (disputed: RegisterRow[]): string =>
+	disputed.length > 0
+		? `Recorded as paid, but a second person said that it was not: ${disputed.map((row) => `${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))}`).join('; ')}`
+		: '';

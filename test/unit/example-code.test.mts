@@ -29,11 +29,16 @@ const Item = z.custom<INodeExecutionData>();
 const Output = z.array(z.object({ json: z.record(z.unknown()) }));
 
 /**
- * Runs the node *Page and rows* of an example after other nodes.
+ * Runs the Code node of an example, usually *Page and rows*, after other nodes.
  * @param runs the items of the first output in each run of a node, by its name; a node without them did not run
  * @param runIndex the number of earlier runs of *Page and rows*
  */
-function pageAndRows(example: string, runs: Record<string, Rows[]>, runIndex = 0): Rows {
+function pageAndRows(
+	example: string,
+	runs: Record<string, Rows[]>,
+	runIndex = 0,
+	name = 'Page and rows',
+): Rows {
 	const text = readFileSync(`examples/${example}`, 'utf8');
 	const nodes = Nodes.parse(JSON.parse(text)).nodes.map((node) => ({ ...node, id: node.name }));
 	const noType = (): never => {
@@ -65,7 +70,6 @@ function pageAndRows(example: string, runs: Record<string, Rows[]>, runIndex = 0
 	const resumeUrl = 'http://n8n.test/form-waiting/1';
 	const execution = { id: '1', mode: 'production', resumeUrl, resumeFormUrl: resumeUrl } as const;
 	const keys = { $execution: execution };
-	const name = 'Page and rows';
 	const proxy = new WorkflowDataProxy(workflow, data, runIndex, 0, name, [], {}, 'trigger', keys);
 	const code = z.string().parse(nodes.find((node) => node.name === name)?.parameters['jsCode']);
 	const names = ['$', '$workflow', '$execution', 'DateTime', '$runIndex'];
@@ -456,6 +460,26 @@ describe('an answer about a payment that another page recorded as paid', () => {
 		expect(pageWith()).toMatch(/a second person said .*: Person 1.*second@example\.com said/);
 		const correction = { purpose: 'correction', reference: 'c' };
 		expect(pageWith(registered(1, 'paid', correction))).not.toContain('a second person said');
+		const small = registered(1, 'paid', { ...correction, amountEtb: 50 });
+		expect(pageWith(small)).toContain('a second person said');
+		const { rows } = check([disputed]);
+		const list = {
+			'Upload a list': [[{ period, purpose, list: { filename: 'x' }, user: user('first') }]],
+			'Check List': [rows],
+			'Pay salaries': [[]],
+			Payments: [[disputed]],
+		};
+		expect(JSON.stringify(pageAndRows('payroll-from-a-file.json', list)[0])).toMatch(
+			/<h4>Recorded as paid, but a second person said .*Person 1.*1,000\.00 ETB/,
+		);
+		const asked = [[{ period, user: user('first') }]];
+		const month = pageAndRows(
+			'payments-of-a-period.json',
+			{ 'Which period?': asked, Payments: [[disputed]] },
+			0,
+			'One row for each payment',
+		);
+		expect(JSON.stringify(month[0])).toContain('a second person said that it was not');
 	});
 
 	test('says in red that it contradicts, whose answer counts, and what to do', () => {
