@@ -32,8 +32,21 @@ async function listenOnce(port: number): Promise<number> {
 	return address.port;
 }
 
-/** A port of this machine that nothing listens on. */
-export const freePort = async () => await listenOnce(0);
+const PORTS_OF_PROCESS = 50;
+let portsTried = 0;
+
+/**
+ * A port of this machine that nothing listens on. Each process tries ports of its own, by its number: a database begins to
+ * listen only after a second, and two tests that start at once had got the same port.
+ */
+export async function freePort(): Promise<number> {
+	const first = 20_000 + (process.pid % 200) * PORTS_OF_PROCESS;
+	while (portsTried < PORTS_OF_PROCESS) {
+		const port = await listenOnce(first + portsTried++).catch(() => undefined);
+		if (port !== undefined) return port;
+	}
+	return await listenOnce(0);
+}
 
 /** Throws a StartError that names `variable` when `port` cannot be listened on. */
 export async function requireFreePort(
