@@ -36,8 +36,8 @@ const PORTS_OF_PROCESS = 50;
 let portsTried = 0;
 
 /**
- * A port of this machine that nothing listens on. Each process tries ports of its own, by its number: a database begins to
- * listen only after a second, and two tests that start at once had got the same port.
+ * A port of this machine that nothing listens on. Each process tries ports of its own, chosen by the number of the process,
+ * because a database begins to listen only a second after it got its port.
  */
 export async function freePort(): Promise<number> {
 	const first = 20_000 + (process.pid % 200) * PORTS_OF_PROCESS;

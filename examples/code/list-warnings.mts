@@ -1,5 +1,4 @@
 /** The warnings about the rows of a list that will be paid, for the person who approves it. */
-import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
 import { latelyDays, type RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 import type { ListRun } from './list-run.mts';
 import {
@@ -7,6 +6,7 @@ import {
 	hasOutcome,
 	hasRemark,
 	isCorrection,
+	isOfPerson,
 	isOnlyRecorded,
 	likeOthers,
 	type PaymentRow,
@@ -41,9 +41,6 @@ function veryDifferent({ ready, purpose }: ListRun): PaymentRow[] {
 
 /** It is as much as the salary, and comes on top of it. */
 const is13thMonth = ({ purpose }: ListRun): boolean => purpose === '13th-month';
-
-const isOfPerson = (row: PaymentRow, { employeeKey }: RegisterRow): boolean =>
-	employeeKeyOf(employeeKey ?? '') === row.employeeKey;
 
 /** The number of months from the year 0 to a period. */
 const monthOf = (period: string): number => {
@@ -89,26 +86,26 @@ export function warningsAbout(run: ListRun): Warning[] {
 	const [otherUnknown, paidForPeriod] = [withRemark('otherUnknown'), withRemark('paidForPeriod')];
 	// A 13th month is as much as the salary, which was paid lately too. There is one of them in a year.
 	const is13th = is13thMonth(run);
-	const paid13th = (is13th ? earlierInYear(run) : []).filter((each) =>
-		ready.some((row) => isOfPerson(row, each)),
-	);
-	const had13th = ready.filter((row) => paid13th.some((each) => isOfPerson(row, each)));
+	const ofReady = (payments: RegisterRow[]): RegisterRow[] =>
+		payments.filter((each) => ready.some((row) => isOfPerson(row, each)));
+	const readyWith = (payments: RegisterRow[]): PaymentRow[] =>
+		ready.filter((row) => payments.some((each) => isOfPerson(row, each)));
+	const paid13th = is13th ? ofReady(earlierInYear(run)) : [];
+	const had13th = readyWith(paid13th);
 	const paidLately = is13th ? [] : withRemark('paidLately');
 	const sameAmount = is13th ? [] : withRemark('sameAmountLately');
 	const changedName = withRemark('changedName');
-	const corrected = isCorrection(run)
-		? ready.filter((row) => correctionsOf(row, register).length > 0)
-		: [];
-	const corrections = corrected.flatMap((row) => correctionsOf(row, register));
-	const hadCorrection = (row: PaymentRow): string =>
-		`${namesWithNumbers([row])} had ${formatSum(correctionsOf(row, register))} ETB`;
+	// A correction that is unknown is among the other payments that are unknown: nobody can say that somebody had it.
+	const paidCorrections = (row: PaymentRow): RegisterRow[] =>
+		correctionsOf(row, register).filter(hasOutcome('paid'));
+	const corrected = isCorrection(run) ? ready.filter((row) => paidCorrections(row).length > 0) : [];
 	const had =
 		corrected.length > 3
-			? `${whom(corrected)} had ${formatSum(corrections)} ETB`
-			: corrected.map(hadCorrection).join(', ');
-	const disputes = openDisputes(run.paidForPeriod, register).filter((each) =>
-		ready.some((row) => isOfPerson(row, each)),
-	);
+			? `${whom(corrected)} had ${formatSum(corrected.flatMap(paidCorrections))} ETB`
+			: corrected
+					.map((row) => `${namesWithNumbers([row])} had ${formatSum(paidCorrections(row))} ETB`)
+					.join(', ');
+	const disputes = ofReady(openDisputes(run.paidForPeriod, register));
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
 	const settled = ready.filter((row) => rowOf(register, row)?.settledBy);
 	const warnings: Warning[] = [
@@ -123,7 +120,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 			text: onTop(paidForPeriod, run, whom(paidForPeriod)),
 		},
 		{
-			rows: ready.filter((row) => disputes.some((each) => isOfPerson(row, each))),
+			rows: readyWith(disputes),
 			isLarge: isCorrection(run),
 			text: `${disputeText(disputes)}. Ask the partner service before you decide`,
 		},

@@ -13,7 +13,7 @@ import {
 	hasOtherAmount,
 	hasOutcome,
 	likenessCodes,
-	referenceOf,
+	onePerPayment,
 	remarksWith,
 	remarksWithout,
 	sureness,
@@ -88,11 +88,7 @@ export function heading(
 ): string {
 	// A row of a list counts by itself, because two people can have one number by mistake. Two rows of one payment that
 	// was sent count once.
-	const payments = [
-		...new Map(
-			rows.map((row) => [row.paid || row.unknown ? referenceOf(row) : row, row] as const),
-		).values(),
-	];
+	const payments = onePerPayment(rows);
 	const without = payments.filter((row) => !amountOf(row)).length;
 	const more = without > 0 ? ` (${without} of an amount that is not known)` : '';
 	const total = hasSum && without < payments.length ? `, ${formatSum(payments)} ETB${more}` : '';

@@ -1,10 +1,10 @@
 /** People who were paid before, and less than the list has now. Somebody has to pay them the difference. */
 import {
-	amountOf,
 	hasOtherAmount,
 	isCorrection,
-	referenceOf,
+	onePerPayment,
 	roundingEtb,
+	sumOf,
 	type PaymentRow,
 } from './payment-row.mts';
 import { correctionsOf, type Register } from './register.mts';
@@ -17,20 +17,14 @@ import { formatSum } from './text.mts';
 function missingEtb(row: PaymentRow, register: Register): number {
 	if (typeof row.paid?.amountEtb !== 'number') return 0;
 	const corrections = row.purpose === 'salary' ? correctionsOf(row, register) : [];
-	return [row.paid, ...corrections].reduce(
-		(left, paid) => left - amountOf(paid),
-		row.listedAmountEtb ?? 0,
-	);
+	return (row.listedAmountEtb ?? 0) - sumOf([row.paid, ...corrections]);
 }
 
 /** Those who were paid less. A correction with another amount can be a further one: nobody can tell. */
-export function paidLess(results: PaymentRow[], register: Register): PaymentRow[] {
-	const less = results.filter(
-		(row) => !isCorrection(row) && missingEtb(row, register) > roundingEtb,
+export const paidLess = (results: PaymentRow[], register: Register): PaymentRow[] =>
+	onePerPayment(
+		results.filter((row) => !isCorrection(row) && missingEtb(row, register) > roundingEtb),
 	);
-	// Two rows of one payment are one.
-	return [...new Map(less.map((row) => [referenceOf(row), row])).values()];
-}
 
 /** Those who were paid a correction of this purpose, with another amount than the list has. */
 export const otherCorrections = (results: PaymentRow[]): PaymentRow[] =>

@@ -107,6 +107,22 @@ export function amountOf(row: PaymentRow): number {
 	return Number(row.amountEtb ?? row.paid?.amountEtb ?? row.requestedAmountEtb ?? inList ?? 0);
 }
 
+export const sumOf = (rows: PaymentRow[]): number =>
+	rows.reduce((total, row) => total + amountOf(row), 0);
+
+/** The rows without those of a payment that another row has too. Rows that were not sent are each of their own. */
+export const onePerPayment = (rows: PaymentRow[]): PaymentRow[] => [
+	...new Map(
+		rows.map((row) => [row.paid || row.unknown ? referenceOf(row) : row, row] as const),
+	).values(),
+];
+
+/** Whether two rows have the same employee number: the register can have it in several spellings, or lack it. */
+export function isOfPerson(one: RegisterRow, other: RegisterRow): boolean {
+	const [key, otherKey] = [one, other].map(({ employeeKey }) => employeeKeyOf(employeeKey ?? ''));
+	return key !== '' && key === otherKey;
+}
+
 export const hasRemark =
 	(wanted: RemarkCode) =>
 	({ remarks = [] }: Pick<PaymentRow, 'remarks'>): boolean =>

@@ -1,5 +1,4 @@
 /** The register: the table *ETB payments*. */
-import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
 import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import {
@@ -7,9 +6,11 @@ import {
 	hasOutcome,
 	isCorrection,
 	isDisputed,
+	isOfPerson,
 	listReferenceOf,
 	referenceOf,
 	roundingEtb,
+	sumOf,
 	sureness,
 	type PaymentRow,
 	type RegisterRow,
@@ -98,24 +99,20 @@ export function rowToChange(register: Register, result: PaymentRow): RegisterRow
 }
 
 /** The corrections of a person for a period. One that is unknown may have been paid, so it counts too. */
-export const correctionsOf = (
-	{ employeeKey, period }: PaymentRow,
-	{ rows }: Register,
-): RegisterRow[] =>
+export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[] =>
 	rows.filter(
-		(row) =>
-			employeeKeyOf(row.employeeKey ?? '') === employeeKeyOf(employeeKey ?? '') &&
-			row.period === period &&
-			isCorrection(row) &&
-			!hasOutcome('notPaid')(row),
+		(each) =>
+			isOfPerson(each, row) &&
+			each.period === row.period &&
+			isCorrection(each) &&
+			!hasOutcome('notPaid')(each),
 	);
 
 /** The disputed payments among rows of the register that no correction of at least their amount has ended. */
 export const openDisputes = (rows: RegisterRow[], register: Register): RegisterRow[] =>
-	rows.filter((row) => {
-		const corrected = correctionsOf(row, register).reduce((sum, each) => sum + amountOf(each), 0);
-		return isDisputed(row) && corrected < amountOf(row) - roundingEtb;
-	});
+	rows.filter(
+		(row) => isDisputed(row) && sumOf(correctionsOf(row, register)) < amountOf(row) - roundingEtb,
+	);
 
 /** The words for them; empty if there are none. HTML. */
 export const disputeText = (disputed: RegisterRow[]): string =>

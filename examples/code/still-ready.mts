@@ -4,8 +4,8 @@
  */
 import type { PaymentRow, RegisterRow } from './payment-row.mts';
 
-/** The letters and digits of a text. Two references that differ in more are one here: then nothing is sent. */
-const lettersOf = (text = ''): string =>
+/** The letters and digits of a text. References that differ only in signs count as one, so that neither is sent. */
+const lettersOf = (text: string): string =>
 	text
 		.normalize('NFKC')
 		.toLowerCase()

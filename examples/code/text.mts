@@ -1,13 +1,12 @@
 /** Values in the words of the pages and files. */
-import { amountOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import { sumOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
 
 export const escapeHtml = (value: string | number | null | undefined): string =>
 	String(value ?? '').replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /** The sum of the amounts, such as 4,713.00. */
 export const formatSum = (rows: PaymentRow[]): string =>
-	rows
-		.reduce((total, row) => total + amountOf(row), 0)
+	sumOf(rows)
 		.toFixed(2)
 		.replace(/\B(?=(\d{3})+\.)/g, ',');
 

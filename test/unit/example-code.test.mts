@@ -460,6 +460,10 @@ describe('an answer about a payment that another page recorded as paid', () => {
 		expect(pageWith()).toMatch(/a second person said .*: Person 1.*second@example\.com said/);
 		const correction = { purpose: 'correction', reference: 'c' };
 		expect(pageWith(registered(1, 'paid', correction))).not.toContain('a second person said');
+		const nobody = { employeeKey: null };
+		const loose = [{ ...disputed, ...nobody }, registered(2, 'paid', { ...correction, ...nobody })];
+		const ofNobody = { 'What is open': [[{}]], Payments: [loose] };
+		expect(JSON.stringify(pageAndRows('payroll.json', ofNobody)[0])).toContain('a second person');
 		const small = registered(1, 'paid', { ...correction, amountEtb: 50 });
 		expect(pageWith(small)).toContain('a second person said');
 		const { rows } = check([disputed]);
@@ -765,6 +769,21 @@ describe('the page of a list', () => {
 			Payments: [payments],
 		});
 		expect(headline(page)).toMatch(/second correction .* Person 1 \(E-1\) had 500\.00 ETB before/);
+		expect(choices[0]).toBe(declineChoice);
+	});
+
+	test('of a correction does not say that somebody had one that is unknown', () => {
+		const unknown = { purpose: 'correction', reference: 'c', requestedAmountEtb: 500 };
+		const payments = [registered(1, 'unknown', unknown)];
+		const { rows, ready } = check(payments, { purpose: 'correction-2' });
+		const { page, choices } = pageOf({
+			'Upload a list': [[{ ...upload, purpose: 'correction 2' }]],
+			'Check List': [rows],
+			'Pay salaries': [ready],
+			Payments: [payments],
+		});
+		expect(page).not.toContain('second correction');
+		expect(headline(page)).toMatch(/UNKNOWN whether 1 of 3/);
 		expect(choices[0]).toBe(declineChoice);
 	});
 

@@ -2,7 +2,7 @@
 import { normalizeText } from '../../shared/normalizeText';
 import { outcomeByCode, type Outcome } from '../codes';
 
-/** The outcome of a row of the register. `notPaid`: the row is of no payment. */
+/** The outcome of a row of the register. `notPaid`: no payment is known to have been made. */
 export type RegisteredOutcome = 'paid' | 'unknown' | 'notPaid';
 
 /** What each outcome of *Create*, and each code of it, means for a row of the register; by normalized text. */

@@ -32,7 +32,7 @@ export interface Entry {
 	toUserId?: string;
 	/** In ETB. */
 	amount?: Decimal;
-	/** Written before a run by `readEntries` and from the record, and then once by `setResult` of the run. */
+	/** Given by `readEntries` or by the record before anything is sent. Later only `setResult` of the run writes it. */
 	result?: EntryResult;
 }
 
