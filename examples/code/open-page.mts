@@ -12,7 +12,7 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { disputeText, openDisputes, rowWithReference } from './register.mts';
+import { disputeText, openDisputes, rowOf } from './register.mts';
 import {
 	isContradicted,
 	itemsForWhatNext,
@@ -52,7 +52,7 @@ function questions({ unknown, freed }: Asked) {
 
 /** The reason why *It was not paid* is not recorded of a payment that is paid. */
 function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string {
-	const known: RegisterRow = rowWithReference(register, result) ?? {};
+	const known: RegisterRow = rowOf(register, result) ?? {};
 	// The register was read before another page that was sent at the same moment wrote into it.
 	const paid = hasOutcome('paid')(known) ? known : {};
 	const how = paid.settledBy
@@ -103,7 +103,7 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 	const notRecorded = results.flatMap((result) => {
 		if (told.has(result.reference)) return [];
 		const reason = reasonNotRecorded(result, run).replace(/\.\s*$/, '');
-		const { name = '' }: RegisterRow = rowWithReference(register, result) ?? {};
+		const { name = '' }: RegisterRow = rowOf(register, result) ?? {};
 		return reason === '' ? [] : [`${name} (${result.reference}): ${reason}`];
 	});
 	const [first = {}] = itemsOf(() => $('Pay salaries'));

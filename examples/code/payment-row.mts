@@ -2,7 +2,7 @@
 import type { Code, Outcome } from '../../nodes/EtbWallet/codes.ts';
 import type { CheckedRow } from '../../nodes/EtbWallet/list/checkList.ts';
 import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
-import { payrollReference } from '../../nodes/EtbWallet/list/payrollReference.ts';
+import { payrollReference } from '../../nodes/shared/payrollReference.ts';
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 
 /** The columns of a data table. n8n gives null for an empty cell. */
@@ -76,15 +76,15 @@ export interface PaymentRow
 	isFromRegister?: boolean;
 }
 
-/** The reference that a list gives a payment: in the node that pays, somebody can change it. Empty if it has no number. */
-export function listReferenceOf({ employeeKey, employee, purpose, period }: RegisterRow): string {
+/** The reference of a row by its purpose, period and employee number; empty if one of them is missing. */
+function payrollReferenceOf({ employeeKey, employee, purpose, period }: RegisterRow): string {
 	const number = employeeKeyOf(employeeKey || employee || '');
 	return number && purpose && period ? payrollReference(purpose, period, number) : '';
 }
 
 /** The reference of a row in the register, also of one that *Check List* gives none, because it cannot be paid. */
 export const referenceOf = (row: PaymentRow): string =>
-	row.paid?.reference ?? row.unknown?.reference ?? row.reference ?? listReferenceOf(row);
+	row.paid?.reference ?? row.unknown?.reference ?? row.reference ?? payrollReferenceOf(row);
 
 type Outcomes = Pick<RegisterRow, 'outcome'>;
 

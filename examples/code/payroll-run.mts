@@ -63,9 +63,8 @@ function resultsOfList(register: Register, sent: PayrollRun['sent']): PaymentRow
 /** A row with the fields of a result. Its other fields can be any of the service's response. */
 function withResult(listed: PaymentRow, result: PaymentRow): PaymentRow {
 	const { outcome, code, message, remedy, mode, requestedAmountEtb, txHash, paidAt } = result;
-	// Somebody can have changed the field Reference of the node that pays.
-	const { reference = listed.reference, amountEtb = listed.amountEtb } = result;
-	const sent = { reference, amountEtb, requestedAmountEtb, txHash, paidAt };
+	const { amountEtb = listed.amountEtb } = result;
+	const sent = { amountEtb, requestedAmountEtb, txHash, paidAt };
 	const row = { ...listed, ...sent, outcome, code, message, remedy, mode };
 	// The register has lost this payment: it was paid, and the record of the node does not say which amount to whom.
 	return code === 'otherPayment'

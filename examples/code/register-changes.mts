@@ -9,7 +9,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { rowToChange } from './register.mts';
+import { rowOf } from './register.mts';
 import { isSaidNotPaid } from './settling.mts';
 
 /** The outcomes that the register stores as another one. */
@@ -69,7 +69,7 @@ function registeredReason(
  * --- | --- | ---
  * paid | always | always, unless somebody denies a payment without a transaction
  * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
- * notPaid | if the payment was made under another reference | unless it is contradicted, or was sent again
+ * notPaid | never | unless it is contradicted, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
 	if (isDenied(row, old, run)) return false;
@@ -120,7 +120,7 @@ export interface RegisterChange {
 
 function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 	const reference = referenceOf(result);
-	const known: RegisterRow = rowToChange(run.register, result) ?? {};
+	const known: RegisterRow = rowOf(run.register, result) ?? {};
 	const { updatedAt, createdAt, ...old } = known;
 	const [outcome, reason] = [storedOutcome(result), registeredReason(result, old, run)];
 	if (staysAsItIs(result, old, run))

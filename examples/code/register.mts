@@ -7,7 +7,6 @@ import {
 	isCorrection,
 	isDisputed,
 	isOfPerson,
-	listReferenceOf,
 	referenceOf,
 	roundingEtb,
 	sumOf,
@@ -21,8 +20,6 @@ import { itemsOf } from './workflow.mts';
 export interface Register {
 	/** For the key of each reference the row with the surest outcome. */
 	byReference: ReadonlyMap<string, RegisterRow>;
-	/** The same, for the reference that the list would give the payment. */
-	byListReference: ReadonlyMap<string, RegisterRow>;
 	/** All rows with that outcome, one for each transaction: two workflows at once can pay one reference. */
 	rows: RegisterRow[];
 }
@@ -31,12 +28,6 @@ export interface Register {
 const keyOfRow = ({ reference, id }: RegisterRow): string =>
 	reference ? referenceKeyOf(reference) : `id ${id}`;
 
-/** Whether two rows of one reference can be of one payment: the list does not give them two references. */
-function maybeSame(one: RegisterRow, other: RegisterRow): boolean {
-	const [first, second] = [one, other].map(listReferenceOf);
-	return !first || !second || referenceKeyOf(first) === referenceKeyOf(second);
-}
-
 export function registerOf(read: RegisterRow[]): Register {
 	const rows = read
 		// A row that somebody added by hand is empty.
@@ -44,23 +35,11 @@ export function registerOf(read: RegisterRow[]): Register {
 		.map((row) => ({ ...row, outcome: registeredOutcome(row.outcome ?? '') }))
 		.sort((one, other) => sureness(one) - sureness(other));
 	const byReference = new Map(rows.map((row) => [keyOfRow(row), row]));
-	const byListReference = new Map(rows.map((row) => [referenceKeyOf(listReferenceOf(row)), row]));
-	byListReference.delete('');
-	const surest = rows.filter((row) => {
-		const best = byReference.get(keyOfRow(row)) ?? row;
-		return row.outcome === best.outcome || !maybeSame(row, best);
-	});
-	// Somebody who was paid, or may have been, under another reference is not called *not paid*. What a person said stays.
-	const isOvertaken = (row: RegisterRow): boolean =>
-		hasOutcome('notPaid')(row) &&
-		!row.settledBy &&
-		sureness(byListReference.get(referenceKeyOf(listReferenceOf(row))) ?? {}) > sureness(row);
+	const surest = rows.filter((row) => row.outcome === byReference.get(keyOfRow(row))?.outcome);
 	const byTransaction = new Map(
-		surest
-			.filter((row) => !isOvertaken(row))
-			.map((row) => [`${keyOfRow(row)} ${row.outcome} ${row.txHash}`, row]),
+		surest.map((row) => [`${keyOfRow(row)} ${row.outcome} ${row.txHash}`, row]),
 	);
-	return { byReference, byListReference, rows: [...byTransaction.values()] };
+	return { byReference, rows: [...byTransaction.values()] };
 }
 
 /** The register as it was read last. */
@@ -69,34 +48,9 @@ export function readRegister(): Register {
 	return registerOf(now.length > 0 ? now : itemsOf(() => $('Payments')));
 }
 
-/** The row with exactly this reference, in any spelling. */
-export const rowWithReference = (
-	{ byReference }: Register,
-	{ reference }: Pick<RegisterRow, 'reference'>,
-): RegisterRow | undefined => byReference.get(referenceKeyOf(reference ?? ''));
-
-/** The row of a payment: the surest one under its reference, and under the one that the list gives it. */
-export function rowOf(
-	{ byReference, byListReference }: Register,
-	row: PaymentRow,
-): RegisterRow | undefined {
-	const key = referenceKeyOf(referenceOf(row));
-	const found = [
-		byListReference.get(referenceKeyOf(listReferenceOf(row))),
-		byListReference.get(key),
-		byReference.get(key),
-	].flatMap((each) => each ?? []);
-	return found.sort((one, other) => sureness(one) - sureness(other)).at(-1);
-}
-
-/** The row that a result changes. Under a changed reference it is the row of the payment that was not paid before. */
-export function rowToChange(register: Register, result: PaymentRow): RegisterRow | undefined {
-	const listed = register.byListReference.get(referenceKeyOf(listReferenceOf(result)));
-	// The row of a payment that somebody recorded as not paid stays, so that this can be taken back.
-	const isSame = listed && hasOutcome('notPaid')(listed) && !listed.settledBy;
-	const own = rowWithReference(register, { reference: referenceOf(result) });
-	return own && maybeSame(own, result) ? own : isSame ? listed : undefined;
-}
+/** The row of a payment: that with its reference, in any spelling. */
+export const rowOf = ({ byReference }: Register, row: PaymentRow): RegisterRow | undefined =>
+	byReference.get(referenceKeyOf(referenceOf(row)));
 
 /** The corrections of a person for a period. One that is unknown may have been paid, so it counts too. */
 export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[] =>

@@ -4,20 +4,12 @@
  */
 import type { PaymentRow, RegisterRow } from './payment-row.mts';
 
-/** The letters and digits of a text. References that differ only in signs count as one, so that neither is sent. */
-const lettersOf = (text: string): string =>
-	text
+/** The letters and digits of a reference. References that differ only in signs count as one, so that neither is sent. */
+const keyOf = ({ reference }: RegisterRow): string =>
+	(reference ?? '')
 		.normalize('NFKC')
 		.toLowerCase()
 		.replace(/[^\p{L}\p{N}]/gu, '');
-
-/** The reference of a row, and the one that a list gives it: somebody can have changed it in the node that pays. */
-function referencesOf(row: RegisterRow): string[] {
-	const { reference, purpose, period, employeeKey, employee } = row;
-	const number = lettersOf(employeeKey || employee || '').replace(/^0+/, '');
-	const listed = number && lettersOf(`${purpose}${period}`) + number;
-	return [lettersOf(reference ?? ''), listed].filter(Boolean);
-}
 
 /**
  * The payments that are still ready: those that no other workflow paid, or left unknown, while the page was open.
@@ -34,8 +26,6 @@ export function stillReady(
 	const changed = now.filter(
 		({ id, outcome }) => outcome !== 'notPaid' && outcome !== outcomes.get(id),
 	);
-	const taken = new Set(changed.flatMap(referencesOf));
-	return checked.filter(
-		(row) => row.outcome === 'ready' && !referencesOf(row).some((each) => taken.has(each)),
-	);
+	const taken = new Set(changed.map(keyOf));
+	return checked.filter((row) => row.outcome === 'ready' && !taken.has(keyOf(row)));
 }

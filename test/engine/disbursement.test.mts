@@ -592,6 +592,41 @@ describe('On Error', () => {
 	});
 });
 
+describe('a row of Check List', () => {
+	const rowOf = (name: string): IDataObject => ({
+		...itemsFor(name)[0],
+		...{ status: 'ready', purpose: 'salary', period: '2026-10', employeeKey: name },
+		reference: `salary-2026-10-${name}`,
+	});
+
+	test.each([
+		['the field Reference', {}, { reference: '={{ $json.reference }}-b' }],
+		['a node between the two', { reference: 'bonus-a' }, {}],
+	])('is not paid under a reference of %s', async (_where, more, fields) => {
+		const rows = [{ ...rowOf('a'), ...more }];
+		const { error } = await pay(rows, fields);
+		expect(error?.message).toMatch(/salary-2026-10-a.*reference that Check List gave this row/);
+		expect(payments()).toEqual([]);
+		// An earlier payment is found under its own reference, so a register never gets *not paid* of it.
+		await pay([rowOf('a')]);
+		const told = await pay(rows, fields, { onError: 'continueRegularOutput' });
+		expect(codesOf(told)).toEqual(['paidBefore']);
+		expect(told.output[0]?.json).toMatchObject({ reference: 'salary-2026-10-a' });
+		expect(paidNames()).toEqual(['a']);
+	});
+
+	test.each([
+		{ reference: ' SALARY-2026-10-a ' },
+		{ status: 'paid', reference: 'other' },
+		{ employeeKey: null, reference: 'other' },
+	])(
+		'is paid if only its spelling differs, and so is an item that is no such row: %j',
+		async (more) => {
+			expect(codesOf(await pay([{ ...rowOf('a'), ...more }]))).toEqual(['paid']);
+		},
+	);
+});
+
 describe('a payment that was sent before, and has a field that keeps it from being sent', () => {
 	const small = (): IDataObject => ({ ...itemsFor('d')[0], amountEtb: 5 });
 	const run = { onError: 'continueRegularOutput' } as const;

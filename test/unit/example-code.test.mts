@@ -261,52 +261,11 @@ describe('the register after a payroll', () => {
 		}
 	});
 
-	test.each(['paid', 'unknown', 'notPaid'])(
-		'a row that was not paid is that of a payment under a changed reference that ends as %s',
-		(outcome) => {
-			const reference = `${referenceOf(1)}-x`;
-			const [written] = ended([registered(1, 'notPaid')], { reference, outcome });
-			expect(written).toMatchObject([{ id: 1, reference, outcome }]);
-			for (const other of ['paid', 'unknown']) {
-				const [row] = check().rows;
-				const result = { ...row, mode: 'pay', reference, outcome };
-				const items = pageAndRows('payroll.json', {
-					'Check List': [[{ ...row }]],
-					'Pay salaries': [[result]],
-					Payments: [[registered(1, other)]],
-				});
-				expect(items[0]).not.toHaveProperty('id');
-				expect(items[0]).toMatchObject({ reference, outcome });
-			}
-		},
-	);
-
 	test('a monthly payroll names a person with the number of somebody who was paid', () => {
 		const [written, left] = ended([registered(1, 'paid', { name: 'Kebede' })]);
 		expect(written).toEqual([]);
 		expect(left).toMatchObject([{ name: 'Person 1', outcome: 'paid' }]);
 		expect(left?.[0]?.['reason']).toContain('Kebede');
-	});
-
-	test('a row that somebody recorded as not paid keeps its reference when another one is sent', () => {
-		const freed = registered(1, 'notPaid', { settledBy: 'first@example.com' });
-		const [written] = ended([freed], { reference: `${referenceOf(1)}-x`, outcome: 'notPaid' });
-		expect(written?.[0]).not.toHaveProperty('id');
-	});
-
-	test('two people with one changed reference: the second one stays not paid', () => {
-		const reference = 'Kebede';
-		const paid = { reference, purpose: 'salary', employeeKey: 'E1' };
-		const payments = [registered(1, 'paid', paid), registered(2, 'notPaid', { reference })];
-		const [written, left] = ended(
-			payments,
-			{ reference, outcome: 'notPaid', message: 'No' },
-			people.slice(1, 2),
-		);
-		expect(written).toMatchObject([{ id: 2, outcome: 'notPaid' }]);
-		expect(left).toMatchObject([{ name: 'Person 2', outcome: 'notPaid' }]);
-		const runs = { 'What is open': [[{}]], Payments: [payments] };
-		expect(JSON.stringify(pageAndRows('payroll.json', runs)[0])).toContain('Person 2');
 	});
 
 	test('fields of the response replace none of the list', () => {
@@ -540,19 +499,6 @@ describe('the answers of the page What is open', () => {
 		},
 	);
 
-	test.each([
-		{ reference: 'Lohn-77' },
-		{ reference: 'Lohn-77', employeeKey: null, employee: 'E-1' },
-	])('call nobody not paid who was paid, or is unknown, under another reference: %j', (more) => {
-		for (const outcome of ['paid', 'unknown']) {
-			const payments = [registered(1, outcome, own), registered(1, 'notPaid', more)];
-			const runs = { 'What is open': [[{}]], Payments: [payments] };
-			const shown = JSON.stringify(pageAndRows('payroll-from-a-file.json', runs)[0]);
-			expect(shown).not.toContain('Not paid');
-			expect(shown).toContain(outcome === 'paid' ? 'Nothing is UNKNOWN' : 'UNKNOWN: 1 person');
-		}
-	});
-
 	test('show with an unknown payment nothing of one with another reference', () => {
 		const settled = { reference: `${referenceOf(1)}-x`, settledBy };
 		const unknown = registered(1, 'unknown', { ...own, settledBy: '', paidAt: '' });
@@ -587,17 +533,6 @@ describe('the answers of the page What is open', () => {
 		const runs = { 'What is open': [[{}]], Payments: [payments] };
 		const shown = JSON.stringify(pageAndRows('payroll.json', runs)[0]);
 		expect(shown).toContain('Not paid: 1 person');
-	});
-
-	test('can take back what a person said also after the payment was sent under another reference', () => {
-		const payments = [
-			registered(1, 'notPaid', { ...own, reference: 'Lohn-1', settledBy }),
-			registered(1, 'unknown', own),
-		];
-		const runs = { 'What is open': [[{}]], Payments: [payments] };
-		expect(pageAndRows('payroll.json', runs)[0]).toMatchObject({
-			asked: { unknown: [{ id: 1 }], freed: [{ reference: 'Lohn-1' }] },
-		});
 	});
 
 	test('are not asked of an empty row', () => {
@@ -869,10 +804,7 @@ describe('the page of a list', () => {
 	const paymentRows = (rows: Rows) => z.array(z.custom<PaymentRow>()).parse(rows);
 	const elsewhere = [
 		{ id: 70, workflow: 'Other (other)' },
-		{ id: 70, reference: 'Lohn-77' },
 		{ id: 70, reference: ' SALARY‐2026-10-e1', employeeKey: null },
-		{ id: 70, reference: 'Lohn-77', employeeKey: 'e 1' },
-		{ id: 70, reference: 'Lohn-77', employeeKey: null, employee: 'E-1' },
 	];
 	test.each(elsewhere)('does not send who was paid or left unknown meanwhile as %j', (more) => {
 		for (const outcome of ['paid', 'unknown', 'Paid']) {
@@ -893,24 +825,6 @@ describe('the page of a list', () => {
 		const before = paymentRows(payments);
 		const sent = stillReady(paymentRows(ready), before, before);
 		expect(sent.map(({ reference }) => reference)).toEqual(ready.map(({ reference }) => reference));
-	});
-
-	test('says at the end that another list paid whom the node would send under a changed reference', () => {
-		const { ready } = check([]);
-		const changed = ready.map((row) => ({ ...row, reference: `Lohn ${row.name}` }));
-		for (const outcome of ['paid', 'unknown']) {
-			const sent = changed.slice(1).map((row) => ({ ...row, outcome: 'paid' }));
-			const { page, rows } = pageOf(
-				runs([], {
-					...approved,
-					'Pay salaries': [changed, sent],
-					'Payments now': [[registered(1, outcome)]],
-				}),
-				1,
-			);
-			expect(page).not.toContain('Not paid: ');
-			expect(rows.filter(({ outcome: each }) => each === 'notPaid')).toEqual([]);
-		}
 	});
 
 	test.each(elsewhere)('says at the end that another list paid %j, also with a mistake', (more) => {

@@ -11,7 +11,7 @@ import { uncheckedColumns, type Column, type UncheckedColumn } from './columns';
 import { readList, type HeadingOf } from './readList';
 import { historyFinder, type History } from './history';
 import { readPeople, readRegister } from './knownTables';
-import { payrollReference } from './payrollReference';
+import { payrollReference } from '../../shared/payrollReference';
 import type { KnownTables, RegisterRow } from './knownTables';
 import { isChange, remark, type Remark } from './remarks';
 import { readRow, type Person, type ReadRow } from './rows';

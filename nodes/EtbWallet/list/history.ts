@@ -3,7 +3,7 @@ import { normalizeText } from '../../shared/normalizeText';
 import { referenceKeyOf } from '../../shared/reference';
 import { groupBy } from '../../shared/groupBy';
 import { isPaid, isUnknown, type KnownTables, type RegisterRow } from './knownTables';
-import { payrollReference } from './payrollReference';
+import { payrollReference } from '../../shared/payrollReference';
 import type { Period } from './period';
 import type { Person } from './rows';
 

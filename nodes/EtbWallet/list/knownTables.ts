@@ -4,7 +4,7 @@ import { referenceKeyOf } from '../../shared/reference';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
 import { isObject, property } from '../../shared/unknownValues';
 import { employeeKeyOf } from './employeeNumber';
-import { partsOfReference, payrollReference } from './payrollReference';
+import { partsOfReference, payrollReference } from '../../shared/payrollReference';
 import { addisAbabaTime, periodIn } from './period';
 import { registeredOutcome, type RegisteredOutcome } from './registeredOutcome';
 import { personOf, readEmployee, type Person } from './rows';

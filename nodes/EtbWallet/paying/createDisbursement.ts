@@ -41,7 +41,8 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const loaded = await loadAccountAndOptions(context, () => readOptions(context, read));
 	const { options } = loaded;
 	if (options.mode === 'settle') return await settle(context, options);
-	const fillIn = (entry: Entry): void => fillInPayment(read, entry);
+	const items = context.getInputData();
+	const fillIn = (entry: Entry): void => fillInPayment(read, entry, items[entry.itemIndex]?.json);
 	const itemEntries = readEntries(context, fillIn, objectionFinder(options));
 	const record = new PaymentRecord(context, options.timeoutMs);
 	if (loaded.halt !== undefined)

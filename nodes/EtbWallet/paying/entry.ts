@@ -6,10 +6,11 @@ import type { IDataObject } from 'n8n-workflow';
 import { readAmount } from '../../shared/amount';
 import type { Decimal } from '../../shared/decimal';
 import { readText } from '../../shared/fields';
-import { show } from '../../shared/invalidValue';
+import { fieldError, show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from '../codes';
 import { referenceKeyOf, readReference } from '../../shared/reference';
+import { referenceOfCheckedRow } from '../../shared/payrollReference';
 
 /** The end of an entry. */
 export interface EntryResult {
@@ -70,13 +71,23 @@ export const needsAttention = (entry: Entry): entry is EndedEntry =>
 	['notPaid', 'unknown'].includes(outcomeOfEntry(entry) ?? '');
 
 /**
- * Reads a payment. The entry gets each value as soon as it is read.
- * @throws {InvalidValueError}
+ * Reads a payment. The entry gets each value as soon as it is read. A row of *Check List* keeps its reference, because
+ * the list was compared with earlier payments by it.
+ * @param item the fields of the item
+ * @throws {InvalidValueError} also if Reference has another reference than such a row
  */
-export function fillInPayment(read: ParameterReader, entry: Entry): void {
-	entry.reference = readReference('Reference', read('reference', entry.itemIndex));
+export function fillInPayment(read: ParameterReader, entry: Entry, item: unknown): void {
+	const reference = readReference('Reference', read('reference', entry.itemIndex));
+	entry.reference = referenceOfCheckedRow(item) ?? reference;
 	entry.key = referenceKeyOf(entry.reference);
 	fillInSentFields(read, entry);
+	if (entry.key === referenceKeyOf(reference)) return;
+	throw fieldError(
+		'Reference',
+		reference,
+		`is not ${show(entry.reference)}, the reference that Check List gave this row`,
+		'Write {{ $json.reference }} into Reference. Another payment to this person needs another Purpose in Check List.',
+	);
 }
 
 /**
