@@ -1,5 +1,5 @@
 /** The files for people: result.xlsx, and the payments of a period. */
-import { inWords, minuteOf, settledAt } from './text.mts';
+import { minuteOf, settledAt } from './text.mts';
 import { amountOf, hasOutcome, type PaymentRow } from './payment-row.mts';
 
 const titles: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const titles: Readonly<Record<string, string>> = {
 export function fileRow(row: PaymentRow): Record<string, unknown> {
 	const cells = {
 		Period: row.period,
-		Purpose: inWords(row.purpose),
+		Purpose: row.purpose,
 		Employee: row.employee,
 		Name: row.name,
 		Telephone: row.phone,

@@ -29,7 +29,6 @@ import {
 	peopleText,
 	escapeHtml,
 	forWhat,
-	inWords,
 	localTime,
 	minuteOf,
 	namesWithNumbers,
@@ -125,7 +124,7 @@ function correctionAdvice({ paidForPeriod }: ListRun, rows: PaymentRow[]): strin
 	const persons = new Set(rows.map(({ employeeKey }) => employeeKey));
 	const used = paidForPeriod
 		.filter(({ employeeKey }) => persons.has(employeeKey))
-		.map(({ purpose }) => purpose?.replaceAll('-', ' '));
+		.map(({ purpose }) => purpose ?? '');
 	const next = corrections.find(
 		(_, index) => !corrections.slice(index).some((each) => used.includes(each)),
 	);
@@ -174,7 +173,7 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 				? '<h4>Who uploaded this list tried to approve it. Somebody else has to.</h4>'
 				: '<h4>The list changed after the page that you answered. Please look again.</h4>'),
 		...warnings.map(({ isLarge, text }) => isLarge && `<h2><em>${text}</em></h2>`),
-		`<h2>${formatSum(ready)} ETB for ${peopleText(ready)}: ${escapeHtml(inWords(purpose))}, ${escapeHtml(period)}</h2>`,
+		`<h2>${formatSum(ready)} ETB for ${peopleText(ready)}: ${escapeHtml(purpose)}, ${escapeHtml(period)}</h2>`,
 		...warnings.map(({ isLarge, text }) => !isLarge && `<h4>${text}</h4>`),
 		unknown.length > 0 && `<h4>${heading('UNKNOWN, see below', unknown)}</h4>`,
 		notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
@@ -209,6 +208,8 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 		stillUnpaid.some(hasOutcome('notPaid')) &&
 			'<p>Read below why somebody was not paid, and correct that first.</p>',
 		stillUnpaid.length > 0 && `<p>${uploadAgain}: it pays who was not paid.</p>`,
+		decision === 'declined' &&
+			`<p>Was it declined because of a mistake? Correct it. ${uploadAgain}.</p>`,
 		numberless.length > 0 &&
 			`<p>Without an employee number, so only on this page and in its file: ${namesWithNumbers(numberless)}.</p>`,
 		leftByOthers.length > 0 &&

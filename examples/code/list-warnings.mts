@@ -40,7 +40,7 @@ function veryDifferent({ ready, purpose }: ListRun): PaymentRow[] {
 }
 
 /** It is as much as the salary, and comes on top of it. */
-const is13thMonth = ({ purpose }: ListRun): boolean => purpose === '13th-month';
+const is13thMonth = ({ purpose }: ListRun): boolean => purpose === '13th month';
 
 /** The number of months from the year 0 to a period. */
 const monthOf = (period: string): number => {
@@ -63,6 +63,7 @@ function onTop(rows: PaymentRow[], run: ListRun, whom: string): string {
 	const others = run.paidForPeriod.filter(
 		(row) => row.purpose !== run.purpose && persons.has(row.employeeKey),
 	);
+	const purposes = [...new Set(others.map(({ purpose }) => purpose))];
 	if (is13thMonth(run))
 		return `A 13th month of ${formatSum(rows)} ETB for ${whom}, on top of ${formatSum(others)} ETB for ${escapeHtml(run.period)}`;
 	const hint = isCorrection(run) ? ' A correction is only what is still missing.' : '';
@@ -71,7 +72,7 @@ function onTop(rows: PaymentRow[], run: ListRun, whom: string): string {
 		recorded.length > 0
 			? ` But of that, ${formatSum(recorded)} ETB was only recorded as paid by a person, without a transaction, see below: ask the partner service before you decide.`
 			: '';
-	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for another purpose.${hint}${doubt}`;
+	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for ${escapeHtml(purposes.join(', '))}.${hint}${doubt}`;
 }
 
 /** The warnings about a list, the most important first. */
@@ -105,6 +106,9 @@ export function warningsAbout(run: ListRun): Warning[] {
 			: corrected
 					.map((row) => `${namesWithNumbers([row])} had ${formatSum(paidCorrections(row))} ETB`)
 					.join(', ');
+	const withoutPayment = isCorrection(run)
+		? ready.filter((row) => !run.paidForPeriod.some((each) => isOfPerson(row, each)))
+		: [];
 	const disputes = ofReady(openDisputes(run.paidForPeriod, register));
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
 	const settled = ready.filter((row) => rowOf(register, row)?.settledBy);
@@ -133,6 +137,11 @@ export function warningsAbout(run: ListRun): Warning[] {
 			rows: corrected,
 			isLarge: true,
 			text: `A second correction for ${escapeHtml(run.period)}? ${had} before. Is this on top of it?`,
+		},
+		{
+			rows: withoutPayment,
+			isLarge: true,
+			text: `Is it a correction? Nothing was paid for ${escapeHtml(run.period)} before to ${whom(withoutPayment)}. Is the month right, and the purpose?`,
 		},
 		{
 			rows: paidLately,

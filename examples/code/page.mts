@@ -1,13 +1,5 @@
 /** The parts of the pages: headings, tables of payments, links and questions. */
-import {
-	forWhat,
-	peopleText,
-	escapeHtml,
-	inWords,
-	minuteOf,
-	settledAt,
-	formatSum,
-} from './text.mts';
+import { forWhat, peopleText, escapeHtml, minuteOf, settledAt, formatSum } from './text.mts';
 import {
 	amountOf,
 	hasOtherAmount,
@@ -160,7 +152,7 @@ export function formLink(path: string, words: string): string {
 /** A link to the form of *Pay salaries from a file*, filled in. @param words HTML */
 export const uploadLink = ({ period, purpose }: RegisterRow, words: string): string =>
 	formLink(
-		`etb-file?period=${encodeURIComponent(period ?? '')}&purpose=${encodeURIComponent(inWords(purpose))}`,
+		`etb-file?period=${encodeURIComponent(period ?? '')}&purpose=${encodeURIComponent(purpose ?? '')}`,
 		words,
 	);
 

@@ -36,8 +36,7 @@ export const otherCorrections = (results: PaymentRow[]): PaymentRow[] =>
 export function withCorrections(row: PaymentRow, register: Register): PaymentRow {
 	const corrections = correctionsOf(row, register);
 	if (!row.paid || isCorrection(row) || corrections.length === 0) return row;
-	const which = row.purpose === 'salary' ? 'which count here' : 'which count for the salary';
-	const text = `Corrections for this period: ${formatSum(corrections)} ETB, ${which}.`;
+	const text = `Corrections for this period: ${formatSum(corrections)} ETB. They count for the salary.`;
 	return { ...row, remarks: [...(row.remarks ?? []), { code: 'paidForPeriod', text }] };
 }
 

@@ -143,7 +143,7 @@ export const likenessCodes: RemarkCode[] = ['sameName', 'samePhone', 'sameUserId
 export const likeOthers = <Row extends PaymentRow>(rows: Row[]): Row[] =>
 	rows.filter((row) => remarksWith(row, likenessCodes).length > 1);
 
-/** Whether the purpose is `correction`, or that of a further one, such as `correction-2`. */
+/** Whether the purpose is `correction`, or that of a further one, such as `correction 2`. */
 export const isCorrection = ({ purpose }: Pick<RegisterRow, 'purpose'>): boolean =>
 	purpose?.toLowerCase().startsWith('correction') === true;
 

@@ -13,14 +13,14 @@ import { itemsOfPaidLess } from './paid-less.mts';
 import { hasRemark } from './payment-row.mts';
 import { readRun, type PayrollRun } from './payroll-run.mts';
 import { itemsForWhatNext } from './register-changes.mts';
-import { peopleText, inWords, formatSum } from './text.mts';
+import { peopleText, formatSum } from './text.mts';
 
 function itemsOfList(payrollRun: PayrollRun): object[] {
 	const run = listRun(payrollRun);
 	const { asksForApproval, error, ready, purpose, period } = run;
 	const shown = listPage(run);
 	const isOnTop = ready.every(hasRemark('paidForPeriod'));
-	const approve = `Approve: pay ${formatSum(ready)} ETB${isOnTop ? ' on top' : ''} to ${peopleText(ready)}, ${inWords(purpose)}, ${period}`;
+	const approve = `Approve: pay ${formatSum(ready)} ETB${isOnTop ? ' on top' : ''} to ${peopleText(ready)}, ${purpose}, ${period}`;
 	// The first choice is the easy one.
 	const hasLargeWarning = warningsAbout(run).some(({ isLarge }) => isLarge);
 	const decisions = hasLargeWarning ? [declineChoice, approve] : [approve, declineChoice];

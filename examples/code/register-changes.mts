@@ -123,8 +123,12 @@ function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 	const known: RegisterRow = rowOf(run.register, result) ?? {};
 	const { updatedAt, createdAt, ...old } = known;
 	const [outcome, reason] = [storedOutcome(result), registeredReason(result, old, run)];
-	if (staysAsItIs(result, old, run))
-		return { row: { ...old, reason: reason || old.reason, updatedAt }, isWritten: false };
+	if (staysAsItIs(result, old, run)) {
+		// The reason tells the name of then, beside that of the list.
+		const { name = old.name } = hasOutcome('paid')(old) ? result : {};
+		const row = { ...old, name, reason: reason || old.reason, updatedAt };
+		return { row, isWritten: false };
+	}
 	const { amountEtb = old.requestedAmountEtb, requestedAmountEtb = amountEtb } = result;
 	const merged = { ...old, ...result };
 	const row: RegisterRow = {

@@ -29,10 +29,6 @@ export const minuteOf = (time: string | number | Date): string =>
 /** The time of a settled row, which does not change any more. One that was settled just now is not read yet. */
 export const settledAt = ({ updatedAt }: RegisterRow): string => minuteOf(updatedAt || Date.now());
 
-/** The words of a purpose. References have hyphens where the words for people have blanks. */
-export const inWords = (purpose: string | null | undefined): string =>
-	(purpose ?? '').replaceAll('-', ' ');
-
 /** Period and purpose, such as `2026-10 salary`. */
 export const forWhat = ({ period, purpose }: RegisterRow): string =>
-	[period, inWords(purpose)].filter(Boolean).join(' ') || 'Other payments';
+	[period, purpose].filter(Boolean).join(' ') || 'Other payments';

@@ -644,7 +644,7 @@ describe('the page of a list', () => {
 	});
 
 	test('of a 13th month says calmly that it is on top of the salary', () => {
-		const month13 = { purpose: '13th-month' };
+		const month13 = { purpose: '13th month' };
 		const payments = [1, 2, 3].map((number) => registered(number, 'paid'));
 		const { rows, ready } = check(payments, month13);
 		expect(ready).toHaveLength(3);
@@ -660,10 +660,10 @@ describe('the page of a list', () => {
 	});
 
 	test('of a 13th month warns on top that the last one was paid a few days ago', () => {
-		const month13 = { purpose: '13th-month' };
+		const month13 = { purpose: '13th month' };
 		const payments = [1, 2, 3].map((number) =>
 			registered(number, 'paid', {
-				...{ ...month13, period: '2026-09', reference: `13th-month-2026-09-E${number}` },
+				...{ ...month13, period: '2026-09', reference: `13th month-2026-09-E${number}` },
 			}),
 		);
 		const { rows, ready } = check(payments, month13);
@@ -678,7 +678,7 @@ describe('the page of a list', () => {
 	});
 
 	test('of a 13th month says nothing about that of the last year', () => {
-		const month13 = { purpose: '13th-month' };
+		const month13 = { purpose: '13th month' };
 		const payments = [registered(1, 'paid', { ...month13, period: '2025-12', reference: 'l' })];
 		const { rows, ready } = check(payments, month13);
 		const { page, choices, approve } = pageOf({
@@ -696,7 +696,7 @@ describe('the page of a list', () => {
 			registered(1, 'paid', { amountEtb: 20_000 }),
 			registered(1, 'paid', { purpose: 'correction', reference: 'c', amountEtb: 500 }),
 		];
-		const { rows, ready } = check(payments, { purpose: 'correction-2' });
+		const { rows, ready } = check(payments, { purpose: 'correction 2' });
 		const { page, choices } = pageOf({
 			'Upload a list': [[{ ...upload, purpose: 'correction 2' }]],
 			'Check List': [rows],
@@ -710,7 +710,7 @@ describe('the page of a list', () => {
 	test('of a correction does not say that somebody had one that is unknown', () => {
 		const unknown = { purpose: 'correction', reference: 'c', requestedAmountEtb: 500 };
 		const payments = [registered(1, 'unknown', unknown)];
-		const { rows, ready } = check(payments, { purpose: 'correction-2' });
+		const { rows, ready } = check(payments, { purpose: 'correction 2' });
 		const { page, choices } = pageOf({
 			'Upload a list': [[{ ...upload, purpose: 'correction 2' }]],
 			'Check List': [rows],
@@ -973,7 +973,7 @@ describe('the page of a list', () => {
 		];
 		const after = pageOf(runs(corrected));
 		expect(after.page).not.toContain('Paid less');
-		expect(after.page).toContain('Corrections for this period: 900.00 ETB, which count here');
+		expect(after.page).toContain('Corrections for this period: 900.00 ETB. They count');
 		expect(after.rows.filter((row) => row['isLeft'])).toEqual([]);
 		const { rows: checked, ready } = check([registered(1, 'paid', { amountEtb: 100 })]);
 		const declined = pageOf(
@@ -1005,7 +1005,7 @@ describe('the page of a list', () => {
 			'Pay salaries': [ready],
 		});
 		expect(page).toContain('Paid less than the list has, 400.00 ETB less: 1 person');
-		expect(page).toContain('900.00 ETB, which count for the salary');
+		expect(page).toContain('900.00 ETB. They count for the salary');
 	});
 
 	test('says on the button that all get a second payment', () => {
@@ -1043,7 +1043,10 @@ describe('the page of a list', () => {
 	});
 
 	test('has a large warning about a correction that looks like the whole amount again, with the name, first in the list', () => {
-		const payments = [registered(2, 'paid'), registered(3, 'paid', { amountEtb: 20_000 })];
+		const payments = [
+			registered(2, 'paid'),
+			...[1, 3].map((number) => registered(number, 'paid', { amountEtb: 20_000 })),
+		];
 		const { rows, ready } = check(payments, { purpose: 'correction' });
 		const { page, choices } = pageOf({
 			...runs(payments),
@@ -1059,13 +1062,34 @@ describe('the page of a list', () => {
 		expect(page.match(/Paid for (?:this period|2026-10) before: 2,000/g)).toHaveLength(1);
 	});
 
-	test('says who was paid before under another name, or with another correction', () => {
-		const renamed = [registered(1, 'paid', { name: 'Kebede' })];
-		expect(pageOf(runs(renamed)).page).toMatch(
-			/<h4>Another name than when it was paid, .*: Person 1 \(E-1\) was paid as Kebede\./,
+	test('has a large warning about a correction for a period in which nothing was paid', () => {
+		const payments = [1, 2].map((number) =>
+			registered(number, 'paid', { amountEtb: 20_000, reference: `salary ${number}` }),
 		);
+		const { rows, ready } = check(payments, { purpose: 'correction' });
+		const { page, choices } = pageOf({
+			...runs(payments),
+			'Upload a list': [[{ ...upload, purpose: 'correction' }]],
+			'Check List': [rows],
+			'Pay salaries': [ready],
+		});
+		expect(headline(page)).toMatch(/Nothing was paid for 2026-10 before to Person 3 \(E-3\)/);
+		expect(choices[0]).toBe(declineChoice);
+	});
+
+	test('says who was paid before under another name, or with another correction', () => {
+		const renamed = pageOf(
+			runs([1, 2, 3].map((number) => registered(number, 'paid', { name: 'Kebede' }))),
+		);
+		expect(renamed.page).toMatch(
+			/<h4>Another name than when it was paid, .*: Person 1 \(E-1\) was paid as Kebede/,
+		);
+		expect(renamed.rows.filter((row) => 'Result' in row)[0]).toMatchObject({
+			Name: 'Person 1',
+			Reason: expect.stringContaining('Kebede') as unknown,
+		});
 		const earlier = { purpose: 'correction', reference: `correction-${period}-E1` };
-		const later = ['correction-2', 'correction-3'];
+		const later = ['correction 2', 'correction 3'];
 		for (const [amountEtb, others, advice] of [
 			[1000, [], undefined],
 			// The list has 1000 before rounding.
@@ -1121,6 +1145,7 @@ describe('the page of a list', () => {
 		const given = runs([], { Ask: decided, 'Pay salaries': [ready, ready], 'Payments now': [[]] });
 		const { page, rows } = pageOf(given, 1);
 		expect(headline(page)).toMatch(/Declined: 3 people, 6,000\.00 ETB/);
+		expect(page).toMatch(/because of a mistake\? .*>Upload the list again</);
 		expect(rows.filter(({ createdAt }) => createdAt === true)).toEqual([]);
 		const declined = { Result: 'Not paid', Reason: 'Declined' };
 		expect(rows.filter((row) => 'Result' in row)).toMatchObject([declined, declined, declined]);
