@@ -266,20 +266,21 @@ void describe('payroll.json', () => {
 	});
 
 	test('a reference with any sign in it is settled', async () => {
-		const signs = `$& $' $$ {{ 1 }} \\ " ' & % é`;
-		const reference = `={{ $json.reference && ${JSON.stringify(signs).replace('}}', '}" + "}')} + $json.reference }}`;
-		await change(id, 'Pay salaries', { reference });
+		const number = `$& $' $$ {{ 1 }} \\ " ' & % é E-1041`;
+		await setPerson(lab.api, 'E-1041', 'employee', number);
 		theFault('E-1041', 'error500BeforePaying');
 		const first = await run(id);
 		lab.sandbox.faults.clear();
 		await lab.api.activate(id);
 		const [{ reference: sent = '' } = {}] = itemsOf(first, 'Pay salaries');
-		assert.ok(String(sent).startsWith(signs), String(sent));
+		for (const part of ['$&', '$$', '{{', '\\', '%É'])
+			assert.ok(String(sent).includes(part), `${part} in ${String(sent)}`);
 		assert.match(await settle({ [String(sent)]: 'It was not paid' }), /Recorded as not paid/);
 		assert.deepEqual(
 			(await rowsOf(lab.api, PAYMENTS)).filter(({ outcome }) => outcome === 'unknown'),
 			[],
 		);
+		await setPerson(lab.api, number, 'employee', 'E-1041');
 	});
 
 	test('a register that cannot be written stops nothing that was paid, and is told', async () => {
