@@ -15,7 +15,7 @@ import {
 	hasOutcome,
 	hasRemark,
 	isCorrection,
-	isNoPerson,
+	isTitleOrTotal,
 	isOnlyRecorded,
 	referenceOf,
 	remarksWithout,
@@ -24,7 +24,7 @@ import {
 } from './payment-row.mts';
 import { paidLessTitle } from './paid-less.mts';
 import { disputeText, openDisputes, rowOf } from './register.mts';
-import { needsPerson, type RegisterChange } from './register-changes.mts';
+import { needsPerson, type RegisterUpdate } from './register-updates.mts';
 import {
 	peopleText,
 	escapeHtml,
@@ -189,13 +189,13 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 
 /** The parts on top of the page at the end. */
 function resultParts(run: ListRun, headings: string[], uploadAgain: string): Part[] {
-	const { submitted, decision, isPaying, notPaid, period, purpose, ready, register, changes } = run;
+	const { submitted, decision, isPaying, notPaid, period, purpose, ready, register, updates } = run;
 	const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(submitted.user)}`;
 	const unasked = ready.length > 0 ? 'not approved in time' : 'nothing to approve';
 	const stillUnpaid = decision === 'declined' ? [] : [...notPaid, ...ready];
 	const numberless = stillUnpaid.filter((row) => !referenceOf(row));
 	// The rows of the period that another list left.
-	const own = new Set(changes.map(({ row }) => row.reference));
+	const own = new Set(updates.map(({ row }) => row.reference));
 	const leftByOthers = register.rows.filter(
 		(row) => row.period === period && !hasOutcome('paid')(row) && !own.has(row.reference),
 	);
@@ -215,28 +215,28 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 		leftByOthers.length > 0 &&
 			`<p>Beside this list, not paid or UNKNOWN for ${escapeHtml(period)}: ${peopleText(leftByOthers)}, see ${formLink('etb-file-open', 'What is open')}.</p>`,
 		// n8n does not show the page of an execution that ended red again.
-		changesToWrite(run).some(({ row }) => needsPerson(row, run)) &&
+		updatesToWrite(run).some(({ row }) => needsPerson(row, run)) &&
 			`<p>This page opens once. Later see the published workflow ${formLink('etb-payments', 'Payments of a period')}.</p>`,
 	];
 }
 
 /** The rows that the run writes: none before the decision, and none of a list that nobody approved. */
-export const changesToWrite = ({
+export const updatesToWrite = ({
 	asksForApproval,
 	ready,
 	isPaying,
-	changes,
-}: ListRun): RegisterChange[] =>
-	asksForApproval || (ready.length > 0 && !isPaying) ? [] : changes;
+	updates,
+}: ListRun): RegisterUpdate[] =>
+	asksForApproval || (ready.length > 0 && !isPaying) ? [] : updates;
 
 /** The rows of the file: none before the decision. */
-export function rowsInFile({ asksForApproval, decision, isPaying, ready, changes }: ListRun) {
+export function rowsInFile({ asksForApproval, decision, isPaying, ready, updates }: ListRun) {
 	if (asksForApproval) return [];
 	const reasonOfNobody = decision === 'declined' ? 'Declined' : 'Nobody approved it';
 	const isUnsent = ready.length > 0 && !isPaying;
-	const ids = changes.map(({ row }) => row.id);
+	const ids = updates.map(({ row }) => row.id);
 	// Two rows of a list can be of one payment.
-	const payments = changes.filter(({ row: { id } }, index) => !id || ids.indexOf(id) === index);
+	const payments = updates.filter(({ row: { id } }, index) => !id || ids.indexOf(id) === index);
 	const rows = payments.map(({ row }) =>
 		isUnsent && hasOutcome('notPaid')(row) ? { ...row, reason: row.reason || reasonOfNobody } : row,
 	);
@@ -311,7 +311,7 @@ export function listPage(run: ListRun) {
 			'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
 		tooLittlePart(run, isEarlier),
 		columnsNotRead(run.notRead),
-		noPersons(itemsOf(() => $('Check List')).filter(isNoPerson)),
+		noPersons(itemsOf(() => $('Check List')).filter(isTitleOrTotal)),
 		...(asksForApproval ? sections([paidGroup]) : []),
 		asksForApproval &&
 			`<p>After the decision, ${formLink('etb-payments', 'Payments of a period')} shows who was paid, and ${formLink('etb-file-open', 'What is open')} who was not, or is UNKNOWN. Nobody of this list stands there? It was declined, or nobody approved it in time: ${linkTo(period, 'upload the list again')}.</p><p>${nameOf(run.uploadedBy)} uploaded this list, and cannot approve it.</p>`,

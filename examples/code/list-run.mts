@@ -4,7 +4,7 @@ import { declineChoice } from './approval.mts';
 import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import { otherCorrections, paidLess, withCorrections } from './paid-less.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { registerChanges, type RegisterChange } from './register-changes.mts';
+import { registerUpdates, type RegisterUpdate } from './register-updates.mts';
 import { itemsOf, type CheckedItem, type User } from './workflow.mts';
 
 export interface ListRun extends PayrollRun {
@@ -32,7 +32,7 @@ export interface ListRun extends PayrollRun {
 	otherCorrections: PaymentRow[];
 	/** Those who were paid by this run. */
 	paid: PaymentRow[];
-	changes: RegisterChange[];
+	updates: RegisterUpdate[];
 	/** The payments of the period, for any purpose. */
 	paidForPeriod: RegisterRow[];
 }
@@ -46,7 +46,7 @@ function decisionOf({ submitted }: PayrollRun): ListRun['decision'] {
 export function listRun(run: PayrollRun): ListRun {
 	const [upload] = itemsOf(() => $('Upload a list'));
 	const [checked] = itemsOf(() => $('Check List'));
-	const { register, sent } = run;
+	const { register, sentEmployeeKeys: sent } = run;
 	const results = run.results.map((row) => withCorrections(row, register));
 	const ended = (outcome: Outcome) => results.filter(hasOutcome(outcome));
 	const [first = {}] = results;
@@ -73,7 +73,7 @@ export function listRun(run: PayrollRun): ListRun {
 		paidLess: paidLess(results, register),
 		otherCorrections: otherCorrections(results),
 		paid: ended('paid'),
-		changes: registerChanges(run),
+		updates: registerUpdates(run),
 		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),
 	};
 }

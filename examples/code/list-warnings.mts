@@ -6,7 +6,7 @@ import {
 	hasOutcome,
 	hasRemark,
 	isCorrection,
-	isOfPerson,
+	isSamePerson,
 	isOnlyRecorded,
 	likeOthers,
 	type PaymentRow,
@@ -88,9 +88,9 @@ export function warningsAbout(run: ListRun): Warning[] {
 	// A 13th month is as much as the salary, which was paid lately too. There is one of them in a year.
 	const is13th = is13thMonth(run);
 	const ofReady = (payments: RegisterRow[]): RegisterRow[] =>
-		payments.filter((each) => ready.some((row) => isOfPerson(row, each)));
+		payments.filter((each) => ready.some((row) => isSamePerson(row, each)));
 	const readyWith = (payments: RegisterRow[]): PaymentRow[] =>
-		ready.filter((row) => payments.some((each) => isOfPerson(row, each)));
+		ready.filter((row) => payments.some((each) => isSamePerson(row, each)));
 	const paid13th = is13th ? ofReady(earlierInYear(run)) : [];
 	const had13th = readyWith(paid13th);
 	const paidLately = is13th ? [] : withRemark('paidLately');
@@ -107,7 +107,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 					.map((row) => `${namesWithNumbers([row])} had ${formatSum(paidCorrections(row))} ETB`)
 					.join(', ');
 	const withoutPayment = isCorrection(run)
-		? ready.filter((row) => !run.paidForPeriod.some((each) => isOfPerson(row, each)))
+		? ready.filter((row) => !run.paidForPeriod.some((each) => isSamePerson(row, each)))
 		: [];
 	const disputes = ofReady(openDisputes(run.paidForPeriod, register));
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];

@@ -1,6 +1,6 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
 import type { Code } from '../../nodes/EtbWallet/codes.ts';
-import { hasOutcome, reasonIn, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import { hasOutcome, reasonOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import {
 	byPeriod,
 	formLink,
@@ -16,9 +16,9 @@ import { disputeText, openDisputes, rowOf } from './register.mts';
 import {
 	isContradicted,
 	itemsForWhatNext,
-	registerChanges,
+	registerUpdates,
 	wasFreedBefore,
-} from './register-changes.mts';
+} from './register-updates.mts';
 import {
 	choices,
 	fieldOf,
@@ -107,7 +107,7 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		return reason === '' ? [] : [`${name} (${result.reference}): ${reason}`];
 	});
 	const [first = {}] = itemsOf(() => $('Pay salaries'));
-	const reasonOfNothing = isAnythingSaid(submitted) ? reasonIn(first) : 'Nothing was recorded';
+	const reasonOfNothing = isAnythingSaid(submitted) ? reasonOf(first) : 'Nothing was recorded';
 	const isNothing = paid.length + notPaid.length + contradicted.length + notRecorded.length === 0;
 	return [
 		section('Recorded as paid', paid, register),
@@ -141,8 +141,8 @@ function disputedParts(rows: RegisterRow[], { register }: PayrollRun): Part[] {
 
 /** The items of the Code node of a payroll in which somebody opened *What is open*. */
 export function openPageItems(run: PayrollRun) {
-	const changes = registerChanges(run);
-	const rows = changes.map(({ row }) => row);
+	const updates = registerUpdates(run);
+	const rows = updates.map(({ row }) => row);
 	const changed = new Map(rows.map((row) => [row.reference, row]));
 	const now = run.register.rows.map((row) => changed.get(row.reference) ?? row);
 	const unknown = now.filter(hasOutcome('unknown'));
@@ -200,5 +200,5 @@ export function openPageItems(run: PayrollRun) {
 	const fields = isFirst ? [shown, ...questions(asked)] : [shown];
 	// The second page has no button: its time runs out, and then nothing is asked any more.
 	const pages = $runIndex < 2 ? [{ asks: true, fields, asked }] : [];
-	return [...pages, ...itemsForWhatNext(changes, run)];
+	return [...pages, ...itemsForWhatNext(updates, run)];
 }

@@ -9,7 +9,7 @@ import {
 	remarksWith,
 	remarksWithout,
 	sureness,
-	reasonIn,
+	reasonOf,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
@@ -25,9 +25,9 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	const sum = amountEtb ? ` ${formatSum([{ amountEtb }])} ETB` : '';
 	// If the amount is not known, the payment is one that the register has lost, and so is its time.
 	const hasTime = amountOf(row) > 0;
-	const [reason, wallet] = [reasonIn(row), row.toUserId || row.userId];
+	const [reason, wallet] = [reasonOf(row), row.toUserId || row.userId];
 	// A reason that is that of the row above stands there once.
-	const isRepeated = !hasOutcome('paid')(row) && reason !== '' && reason === reasonIn(before ?? {});
+	const isRepeated = !hasOutcome('paid')(row) && reason !== '' && reason === reasonOf(before ?? {});
 	// One that the register does not have as unknown was sent just now.
 	const known = row.id ? row : (rowOf(register, row) ?? row);
 	const lastSentAt = hasOutcome('unknown')(known) ? known.paidAt || known.updatedAt : undefined;

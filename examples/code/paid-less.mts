@@ -57,5 +57,5 @@ export const itemsOfPaidLess = (rows: PaymentRow[]) =>
 				? 'A further correction has a purpose of its own, such as correction 2'
 				: 'Pay the difference with Pay salaries from a file, as a correction'
 		}`,
-		isLeft: true,
+		needsPerson: true,
 	}));

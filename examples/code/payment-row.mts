@@ -2,7 +2,7 @@
 import type { Code, Outcome } from '../../nodes/EtbWallet/codes.ts';
 import type { CheckedRow } from '../../nodes/EtbWallet/list/checkList.ts';
 import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
-import { payrollReference } from '../../nodes/shared/payrollReference.ts';
+import { listReference } from '../../nodes/shared/listReference.ts';
 import type { RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
 
 /** The columns of a data table. n8n gives null for an empty cell. */
@@ -53,18 +53,22 @@ export type PeopleRow = Columns<{
 
 /**
  * A payment as a page shows it: a row of *Check List*, with the result of the node that pays if it was sent, or a
- * row of the register. Its amounts: `listedAmountEtb` stands in the list, `amountEtb` is to be paid and later is paid, and
- * `requestedAmountEtb` was to be paid. Of a result there is `requestedAmountEtb` only if the service paid another amount.
+ * row of the register. Its amounts:
+ *
+ * field | of a row of the list | of a result | of a row of the register
+ * --- | --- | --- | ---
+ * `amountEtb` | is to be paid, if it is ready | is to be paid, or was paid | was paid
+ * `requestedAmountEtb` | | was to be paid, if the service paid another amount | was to be paid
+ * `listedAmountEtb` | stands in the list, if it is not `amountEtb` | the same | the same, if a list has the payment
  */
 export interface PaymentRow
 	extends RegisterRow,
 		Partial<Pick<CheckedRow, 'line' | 'status' | 'toUserId' | 'problem' | 'remarks' | 'notRead'>> {
-	/** The amount of the list: of a row that is not ready, before it was rounded, or beside one that was sent earlier. */
 	listedAmountEtb?: number;
 	/** The row of this very payment, if it was paid before, or is unknown. */
 	paid?: RegisterRow;
 	unknown?: RegisterRow;
-	/** The payment for the same purpose that was the last before this period. */
+	/** The payment for the same purpose that was the last before this period, or if there is none, the newest. */
 	lastTime?: RegisterRow;
 	mode?: 'pay' | 'dryRun' | 'settle';
 	code?: Code;
@@ -77,14 +81,14 @@ export interface PaymentRow
 }
 
 /** The reference of a row by its purpose, period and employee number; empty if one of them is missing. */
-function payrollReferenceOf({ employeeKey, employee, purpose, period }: RegisterRow): string {
+function listReferenceOf({ employeeKey, employee, purpose, period }: RegisterRow): string {
 	const number = employeeKeyOf(employeeKey || employee || '');
-	return number && purpose && period ? payrollReference(purpose, period, number) : '';
+	return number && purpose && period ? listReference(purpose, period, number) : '';
 }
 
 /** The reference of a row in the register, also of one that *Check List* gives none, because it cannot be paid. */
 export const referenceOf = (row: PaymentRow): string =>
-	row.paid?.reference ?? row.unknown?.reference ?? row.reference ?? payrollReferenceOf(row);
+	row.paid?.reference ?? row.unknown?.reference ?? row.reference ?? listReferenceOf(row);
 
 type Outcomes = Pick<RegisterRow, 'outcome'>;
 
@@ -99,8 +103,8 @@ export const sureness = ({ outcome }: Outcomes): number =>
 	outcomesBySureness.indexOf(outcome ?? '');
 
 /**
- * The amount that was paid, or is to be paid; 0 if it is not known. Of a row that cannot be paid it stands in the list
- * alone. Of one that was sent before, the list can have another amount.
+ * The amount that was paid, or is to be paid; 0 if it is not known. A row that cannot be paid has only the amount of
+ * the list. For a payment that was sent before, the list can have another amount, which does not count.
  */
 export function amountOf(row: PaymentRow): number {
 	const inList = row.paid || row.unknown ? 0 : row.listedAmountEtb;
@@ -118,7 +122,7 @@ export const onePerPayment = (rows: PaymentRow[]): PaymentRow[] => [
 ];
 
 /** Whether two rows have the same employee number: the register can have it in several spellings, or lack it. */
-export function isOfPerson(one: RegisterRow, other: RegisterRow): boolean {
+export function isSamePerson(one: RegisterRow, other: RegisterRow): boolean {
 	const [key, otherKey] = [one, other].map(({ employeeKey }) => employeeKeyOf(employeeKey ?? ''));
 	return key !== '' && key === otherKey;
 }
@@ -164,11 +168,11 @@ export const isOnlyRecorded = ({ outcome, settledBy, txHash }: RegisterRow): boo
 /** Whether a second person said that it was not paid, which the reason tells. */
 export const isDisputed = (row: RegisterRow): boolean => isOnlyRecorded(row) && Boolean(row.reason);
 
-export const isNoPerson = (row: PaymentRow): boolean =>
+export const isTitleOrTotal = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);
 
 /** The reason why a row was not paid, or is unknown; empty if there is none. */
-export function reasonIn({ outcome, problem, message, remedy, reason }: PaymentRow): string {
+export function reasonOf({ outcome, problem, message, remedy, reason }: PaymentRow): string {
 	const told = outcome === 'notPaid' ? [message, remedy] : outcome === 'unknown' ? [message] : [];
 	return problem || reason || told.filter(Boolean).join('. ');
 }

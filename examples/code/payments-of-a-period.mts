@@ -2,12 +2,12 @@
 import { fileRow } from './file-row.mts';
 import { hasOutcome, isOnlyRecorded } from './payment-row.mts';
 import { byPeriod, heading, page } from './page.mts';
-import { disputeText, openDisputes, readRegister } from './register.mts';
+import { disputeText, openDisputes, loadRegister } from './register.mts';
 import { forWhat } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
 const [asked] = itemsOf(() => $('Which period?'));
-const register = readRegister();
+const register = loadRegister();
 // An n8n that does not know the login leaves the form open.
 const rows = register.rows.filter(
 	(row) => asked?.user?.id && (row.period || forWhat({})) === asked.period,

@@ -5,14 +5,14 @@
 import { declineChoice } from './approval.mts';
 import { fileRow } from './file-row.mts';
 import { warningsAbout } from './list-warnings.mts';
-import { failedListPage, listPage, changesToWrite, rowsInFile } from './list-page.mts';
+import { failedListPage, listPage, updatesToWrite, rowsInFile } from './list-page.mts';
 import { listRun } from './list-run.mts';
 import { openPageItems } from './open-page.mts';
 import { radio } from './page.mts';
 import { itemsOfPaidLess } from './paid-less.mts';
 import { hasRemark } from './payment-row.mts';
 import { readRun, type PayrollRun } from './payroll-run.mts';
-import { itemsForWhatNext } from './register-changes.mts';
+import { itemsForWhatNext } from './register-updates.mts';
 import { peopleText, formatSum } from './text.mts';
 
 function itemsOfList(payrollRun: PayrollRun): object[] {
@@ -25,7 +25,7 @@ function itemsOfList(payrollRun: PayrollRun): object[] {
 	const hasLargeWarning = warningsAbout(run).some(({ isLarge }) => isLarge);
 	const decisions = hasLargeWarning ? [declineChoice, approve] : [approve, declineChoice];
 	const fields = [shown, radio('decision', 'Your decision', decisions)];
-	const written = changesToWrite(run);
+	const written = updatesToWrite(run);
 	return [
 		{ asks: asksForApproval, approve, fields, page: (error ? failedListPage(run) : shown).html },
 		...itemsForWhatNext(written, run),

@@ -3,12 +3,12 @@ import { remarkIf } from '../../nodes/EtbWallet/list/remarks.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import {
 	hasOutcome,
-	isNoPerson,
+	isTitleOrTotal,
 	type PaymentRow,
 	type PeopleRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { readRegister, rowOf, registerOf, type Register } from './register.mts';
+import { loadRegister, rowOf, registerOf, type Register } from './register.mts';
 import { isOfOtherWorkflow, itemsOf, type Submitted, type CheckedItem } from './workflow.mts';
 
 export interface PayrollRun {
@@ -19,7 +19,7 @@ export interface PayrollRun {
 	/** The end of each row of the list, or of each reference that was settled. */
 	results: PaymentRow[];
 	/** The keys of the employee numbers of those who were sent. */
-	sent: ReadonlySet<PaymentRow['employeeKey']>;
+	sentEmployeeKeys: ReadonlySet<PaymentRow['employeeKey']>;
 }
 
 /** Reads the run from the nodes of the workflow; undefined before a list was checked. */
@@ -27,7 +27,7 @@ export function readRun(): PayrollRun | undefined {
 	const isSettling = $('What is open').isExecuted;
 	if (!isSettling && !$('Check List').isExecuted) return undefined;
 	const paying = itemsOf(() => $('Pay salaries'));
-	const register = readRegister();
+	const register = loadRegister();
 	const sent = new Set(
 		paying.filter(({ mode }) => mode !== 'dryRun').map((row) => row.employeeKey),
 	);
@@ -35,14 +35,14 @@ export function readRun(): PayrollRun | undefined {
 	return {
 		isSettling,
 		register,
-		sent,
+		sentEmployeeKeys: sent,
 		submitted: itemsOf(() => $('Ask')).at(-1) ?? {},
 		results: isSettling ? settled : resultsOfList(register, sent),
 	};
 }
 
-function resultsOfList(register: Register, sent: PayrollRun['sent']): PaymentRow[] {
-	const rows = itemsOf(() => $('Check List')).filter((row) => !isNoPerson(row));
+function resultsOfList(register: Register, sent: PayrollRun['sentEmployeeKeys']): PaymentRow[] {
+	const rows = itemsOf(() => $('Check List')).filter((row) => !isTitleOrTotal(row));
 	const payrolls = new Map(itemsOf(() => $('People')).map((one) => [one.employeeKey, one.payroll]));
 	// The second run pays. The first one has the rows that the second one did not get. Of a list that is made of two
 	// sheets, two rows can have one line, but no two that are ready have one employee number.
@@ -64,8 +64,8 @@ function resultsOfList(register: Register, sent: PayrollRun['sent']): PaymentRow
 function withResult(listed: PaymentRow, result: PaymentRow): PaymentRow {
 	const { outcome, code, message, remedy, mode, requestedAmountEtb, txHash, paidAt } = result;
 	const { amountEtb = listed.amountEtb } = result;
-	const sent = { amountEtb, requestedAmountEtb, txHash, paidAt };
-	const row = { ...listed, ...sent, outcome, code, message, remedy, mode };
+	const payment = { amountEtb, requestedAmountEtb, txHash, paidAt };
+	const row = { ...listed, ...payment, outcome, code, message, remedy, mode };
 	// The register has lost this payment: it was paid, and the record of the node does not say which amount to whom.
 	return code === 'otherPayment'
 		? { ...row, outcome: 'unknown', amountEtb: null, listedAmountEtb: undefined }
@@ -82,11 +82,11 @@ function beforeSending(
 	payroll: PeopleRow['payroll'],
 	register: Register,
 ): PaymentRow {
-	const now = rowOf(register, row) ?? {};
-	const unknown = row.unknown ?? (hasOutcome('unknown')(now) ? now : undefined);
+	const current = rowOf(register, row) ?? {};
+	const unknown = row.unknown ?? (hasOutcome('unknown')(current) ? current : undefined);
 	if (row.status === 'problem' && unknown) {
 		// The problem names another workflow. Of this one the register has the reason.
-		const fromRegister = isOfOtherWorkflow(unknown) ? {} : { problem: '', reason: now.reason };
+		const fromRegister = isOfOtherWorkflow(unknown) ? {} : { problem: '', reason: current.reason };
 		const { reference } = unknown;
 		return { ...row, ...fromRegister, reference, outcome: 'unknown', isFromRegister: true };
 	}
@@ -108,24 +108,24 @@ const writtenAt = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 
  * another list.
  */
 function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
-	const now = rowOf(register, row);
-	if (now === undefined || hasOutcome('alreadyPaid')(row)) return row;
+	const current = rowOf(register, row);
+	if (current === undefined || hasOutcome('alreadyPaid')(row)) return row;
 	// Its own reason and row are those of an unknown payment.
 	const texts = { problem: '', reason: '', message: '', remedy: '' };
 	const known: PaymentRow = { ...row, ...texts, unknown: undefined };
-	const isOtherName = normalizeText(now.name ?? '') !== normalizeText(row.name ?? '');
-	const isChanged = writtenAt(now) !== writtenAt(rowOf(before, row) ?? {});
-	if (isChanged && hasOutcome('paid')(now))
+	const isOtherName = normalizeText(current.name ?? '') !== normalizeText(row.name ?? '');
+	const isChanged = writtenAt(current) !== writtenAt(rowOf(before, row) ?? {});
+	if (isChanged && hasOutcome('paid')(current))
 		return {
 			...known,
 			outcome: 'alreadyPaid',
-			paid: now,
-			remarks: remarkIf('changedName', isOtherName && `${now.name} when it was paid`),
+			paid: current,
+			remarks: remarkIf('changedName', isOtherName && `${current.name} when it was paid`),
 			isPaidMeanwhile: true,
 		};
 	const isUnknown = hasOutcome('unknown');
-	if (isUnknown(now) ? isUnknown(row) : !isUnknown(row) || !isChanged) return row;
-	const { reference, outcome, reason } = now;
+	if (isUnknown(current) ? isUnknown(row) : !isUnknown(row) || !isChanged) return row;
+	const { reference, outcome, reason } = current;
 	return { ...known, reference, outcome, reason, isFromRegister: true };
 }
 

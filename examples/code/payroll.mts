@@ -3,15 +3,15 @@ import { openPageItems } from './open-page.mts';
 import { itemsOfPaidLess, paidLess } from './paid-less.mts';
 import { hasRemark, type PaymentRow } from './payment-row.mts';
 import { readRun, type PayrollRun } from './payroll-run.mts';
-import { itemsForWhatNext, registerChanges } from './register-changes.mts';
+import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 
 function itemsOfRun(run: PayrollRun | undefined): object[] {
 	if (run === undefined) return [];
 	if (run.isSettling) return openPageItems(run);
-	const left = paidLess(run.results, run.register);
+	const underpaid = paidLess(run.results, run.register);
 	return [
-		...itemsForWhatNext(registerChanges(run), run),
-		...itemsOfPaidLess(left),
+		...itemsForWhatNext(registerUpdates(run), run),
+		...itemsOfPaidLess(underpaid),
 		...itemsOfRenamed(run.results.filter(({ paid }) => paid)),
 	];
 }
@@ -23,7 +23,7 @@ const itemsOfRenamed = (paidBefore: PaymentRow[]): object[] =>
 		requestedAmountEtb: row.listedAmountEtb,
 		outcome: 'paid',
 		reason: `It was paid as ${row.paid?.name}, and not again. If that is somebody else, give them an employee number of their own`,
-		isLeft: true,
+		needsPerson: true,
 	}));
 
 export const items = itemsOfRun(readRun()).map((json) => ({ json }));

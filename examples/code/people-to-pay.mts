@@ -1,6 +1,6 @@
 /** *Page* of `people-to-pay.json`: the people who are new, changed, like somebody else, or cannot be used. */
 import { columnsNotRead, noPersons, page, radio, section, type Part } from './page.mts';
-import { hasRemark, isNoPerson, likeOthers } from './payment-row.mts';
+import { hasRemark, isTitleOrTotal, likeOthers } from './payment-row.mts';
 import { peopleText, escapeHtml, namesWithNumbers } from './text.mts';
 import { itemsOf, type CheckedItem } from './workflow.mts';
 
@@ -17,9 +17,9 @@ const isElsewhere = (row: CheckedItem): boolean =>
 	others.some(({ employeeKey }) => employeeKey === row.employeeKey);
 const elsewhere = [...changedAnywhere, ...same].filter(isElsewhere);
 const changed = changedAnywhere.filter((row) => !isElsewhere(row));
-const problems = rows.filter((row) => row.status === 'problem' && !isNoPerson(row));
+const problems = rows.filter((row) => row.status === 'problem' && !isTitleOrTotal(row));
 const listed = new Set(rows.map(({ employeeKey }) => employeeKey));
-const left = people.filter((one) => one.payroll === payroll && !listed.has(one.employeeKey));
+const notListed = people.filter((one) => one.payroll === payroll && !listed.has(one.employeeKey));
 const twice = likeOthers([...fresh, ...changed]);
 const renamed = changed.filter(hasRemark('changedName'));
 const namesakes = fresh.filter(hasRemark('sameName')).filter((row) => !twice.includes(row));
@@ -49,9 +49,9 @@ const html = page(
 	section(`Not changed: they stay with ${payrolls}`, elsewhere),
 	section('New: they get a wallet', fresh.map(withoutNew)),
 	section('Changed', changed),
-	section(`Not in this list: they stay in the table for ${payroll}`, error ? [] : left),
+	section(`Not in this list: they stay in the table for ${payroll}`, error ? [] : notListed),
 	columnsNotRead(notRead),
-	noPersons(rows.filter(isNoPerson)),
+	noPersons(rows.filter(isTitleOrTotal)),
 );
 
 const steps = [

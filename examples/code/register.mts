@@ -6,7 +6,7 @@ import {
 	hasOutcome,
 	isCorrection,
 	isDisputed,
-	isOfPerson,
+	isSamePerson,
 	referenceOf,
 	roundingEtb,
 	sumOf,
@@ -43,9 +43,9 @@ export function registerOf(read: RegisterRow[]): Register {
 }
 
 /** The register as it was read last. */
-export function readRegister(): Register {
-	const now = itemsOf(() => $('Payments now'));
-	return registerOf(now.length > 0 ? now : itemsOf(() => $('Payments')));
+export function loadRegister(): Register {
+	const afterDecision = itemsOf(() => $('Payments now'));
+	return registerOf(afterDecision.length > 0 ? afterDecision : itemsOf(() => $('Payments')));
 }
 
 /** The row of a payment: that with its reference, in any spelling. */
@@ -56,7 +56,7 @@ export const rowOf = ({ byReference }: Register, row: PaymentRow): RegisterRow |
 export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[] =>
 	rows.filter(
 		(each) =>
-			isOfPerson(each, row) &&
+			isSamePerson(each, row) &&
 			each.period === row.period &&
 			isCorrection(each) &&
 			!hasOutcome('notPaid')(each),

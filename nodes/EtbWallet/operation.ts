@@ -5,7 +5,7 @@ import { errorItem } from '../shared/n8n';
 import { runMemoryOf } from '../shared/runMemory';
 import { callService, type ServiceResult } from '../shared/service/call';
 import { invalidValueFailure, toNodeError } from '../shared/nodeErrors';
-import { serviceNodeError, type ServiceFailure } from '../shared/service/failure';
+import { serviceNodeError, type CallFailure } from '../shared/service/failure';
 import { isIdempotent, type ServiceRequest } from '../shared/service/request';
 import { hideSecrets } from '../shared/service/secrets';
 import type { ParameterReader } from './parameters';
@@ -87,7 +87,7 @@ export function callForEachItem(requestFor: ItemRequest): Operation['execute'] {
 /** The request for an item, or the reason why a value of the item cannot be used. */
 type Prepared =
 	| { request: ServiceRequest; failure?: undefined }
-	| { request?: undefined; failure: ServiceFailure };
+	| { request?: undefined; failure: CallFailure };
 
 function outputItem(result: ServiceResult, itemIndex: number): INodeExecutionData {
 	if (result.ok) return { json: result.output, pairedItem: { item: itemIndex } };

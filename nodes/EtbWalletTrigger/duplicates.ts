@@ -108,11 +108,11 @@ export async function recordArrival(
 
 /**
  * The largest number of marks that the record of a trigger keeps: the newest stay. n8n reads and writes all
- * of them for each event: 1,000 marks cost 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms. (This was measured once.
- * `bench/` does not repeat it.) This number is enough, because after a restart the service sends only events in
+ * of them for each event: 1,000 marks cost 0.4 ms of CPU, 2,000 0.7 ms, 5,000 1.8 ms. (Measured once,
+ * not in `bench/`.) This number is enough, because after a restart the service sends only events in
  * flight again.
  */
-const keptMarks = 2_000;
+const maxMarks = 2_000;
 
 /** The pauses in ms before each call without the lock. A call under the lock may come before them. */
 const pausesMs = [0, 50, 250];
@@ -142,7 +142,7 @@ async function updateMarks(
 	let failure: Error | undefined;
 	const write = async (): Promise<ReadonlySet<string>> => {
 		await marks.remove(remove);
-		return await marks.add(add, keptMarks);
+		return await marks.add(add, maxMarks);
 	};
 	const call = async (): Promise<void> => {
 		try {

@@ -35,7 +35,7 @@ const attemptMs = 8_000;
 
 /** A trigger that shall receive the events of an account. Each call of n8n makes a new object. */
 interface Listener {
-	trigger: string;
+	triggerKey: string;
 	/** The account, by `accountKeyOf`. */
 	accountKey: string;
 	credentialId: string;
@@ -47,7 +47,7 @@ interface Listener {
 
 /**
  * The state of a trigger, which n8n stores with the workflow as static data. It is undefined for one that was never
- * published, or is unpublished. When a person publishes, it becomes *pending* first. Tests ignore it.
+ * published, or is unpublished. When a person publishes, it becomes *pending* first. A test has its own, which n8n does not keep.
  *
  * | state | meaning | `resume` at a start of n8n | `listen` at a start, if `resume` gives false |
  * | --- | --- | --- | --- |
@@ -102,7 +102,7 @@ const accountKeyOf = ({ url, apiKey }: Account): string =>
 function listenerOf(context: IHookFunctions, accountKey: string): Listener {
 	const { id = '', name = '' } = context.getWorkflow();
 	return {
-		trigger: triggerKeyOf(context),
+		triggerKey: triggerKeyOf(context),
 		accountKey,
 		credentialId: context.getNode().credentials?.[credentialType]?.id ?? '',
 		url: ownUrl(context),
@@ -124,7 +124,7 @@ const holdersOf = ({ accountKey, credentialId }: Listener): Listener[] =>
 	);
 
 const rivalsOf = (listener: Listener): Listener[] =>
-	holdersOf(listener).filter(({ trigger }) => trigger !== listener.trigger);
+	holdersOf(listener).filter(({ triggerKey: trigger }) => trigger !== listener.triggerKey);
 
 /**
  * The hook `checkExists`, which n8n calls before `create`. When n8n starts, static data with the present URL and
@@ -143,13 +143,13 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 	if (presentKey !== stored.accountKey || stored.url !== listener.url) return false;
 	// Other holders give way, because no static data prove that the service accepted their URL, or because
 	// another main process unpublished them.
-	for (const { trigger, workflow } of rivalsOf(listener)) {
+	for (const { triggerKey: trigger, workflow } of rivalsOf(listener)) {
 		holders.delete(trigger);
 		context.logger.warn(
 			`The workflow "${workflow.name}" has a trigger that gets no events: the workflow "${listener.workflow.name}" had the account before it`,
 		);
 	}
-	holders.set(listener.trigger, listener);
+	holders.set(listener.triggerKey, listener);
 	// A test, or a trigger that n8n started first, may have set its own URL. While its call runs, no URL is
 	// certain.
 	if (!lastAcceptedUrls.has(presentKey)) lastAcceptedUrls.set(presentKey, listener.url);
@@ -217,12 +217,12 @@ async function publish(
 			'When n8n starts, the events of an account go to the workflow that had them before.',
 		);
 	}
-	holders.set(listener.trigger, listener);
+	holders.set(listener.triggerKey, listener);
 	const failure = await setUrl(context, account, listener).then(() => undefined, asError);
 	// A person unpublished the trigger meanwhile, or n8n started the trigger that held the account before.
-	if (holders.get(listener.trigger) !== listener) return;
+	if (holders.get(listener.triggerKey) !== listener) return;
 	if (failure !== undefined) {
-		holders.delete(listener.trigger);
+		holders.delete(listener.triggerKey);
 		throw failure;
 	}
 	// A trigger that stored nothing holds the account only until n8n starts the trigger that stored it.

@@ -45,10 +45,10 @@ const refusesForMs = 140_000;
  * @returns the function that n8n calls to close the trigger: when n8n ends, when the trigger is unpublished,
  * or when another process takes the lead
  */
-export function acceptEvents(trigger: string): () => Promise<void> {
-	closedAt.delete(trigger);
+export function acceptEvents(triggerKey: string): () => Promise<void> {
+	closedAt.delete(triggerKey);
 	return () => {
-		closedAt.set(trigger, performance.now());
+		closedAt.set(triggerKey, performance.now());
 		return Promise.resolve();
 	};
 }

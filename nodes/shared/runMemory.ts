@@ -14,8 +14,7 @@ export interface RunMemory<Ended> {
 /**
  * The memory of this run. n8n's "Retry On Fail" calls `execute` again with the same execute data and the same item
  * objects. Only both together identify the run, because the calls of an AI tool share their execute data. If n8n
- * copies them, a later try reports a payment of an earlier one as paid before,
- * without its transaction.
+ * copies them, a later try reports a payment of an earlier one as paid before, without its transaction.
  * Noticed by: `test/engine/disbursement.test.mts`, "Retry On Fail".
  */
 export function runMemoryOf<Ended>(context: IExecuteFunctions): RunMemory<Ended> {

@@ -28,7 +28,7 @@ export function mayStandStill(process: N8nProcess, ms: number): boolean {
 export const isOldStatement = ({ givenAt }: RunFacts, { grounds }: Sent): boolean =>
 	givenAt < grounds.reservedAt;
 
-export const paidToMark = ({ key, toUserId, amount }: Payee): string =>
+export const payeeMark = ({ key, toUserId, amount }: Payee): string =>
 	`payee:${JSON.stringify([key, toUserId, String(amount)])}`;
 
 /**
@@ -39,7 +39,7 @@ export const paidToMark = ({ key, toUserId, amount }: Payee): string =>
  */
 export function isPayeeOfQuestion({ database }: World, run: RunFacts, payee: Payee): boolean {
 	const [scope, paid] = [scopeOf(run), `paid:${payee.key}`];
-	return [paidToMark(payee), `anybody:${payee.key}`].some(
+	return [payeeMark(payee), `anybody:${payee.key}`].some(
 		(mark) =>
 			database.isAddedAfter(scope, mark, `paidConfirmed:${payee.key}`) &&
 			database.isAlone(scope, mark, (other) => other === paid),

@@ -178,10 +178,10 @@ export const mutations: Mutation[] = [
 		],
 	}),
 	...inFile(`${paying}/paymentMarks.ts`, {
-		'All references are in one bucket': ['% buckets', '% 1'],
+		'All references are in one bucket': ['% bucketCount', '% 1'],
 		'A bucket is another one at each time': [
-			'.readUInt16BE() % buckets',
-			'.readUInt16BE() % buckets + Math.random()',
+			'.readUInt16BE() % bucketCount',
+			'.readUInt16BE() % bucketCount + Math.random()',
 		],
 		'The mark of the payee lacks the person': [
 			'JSON.stringify([key, toUserId, amount])',

@@ -16,7 +16,7 @@
 // - line: the outcome and code of one item, as a try of a run reports them
 // - told: reported in a line
 // - judge: to compare an event with the rules; each function `judge…` keeps the rules that are broken as violations
-// - disruption: a crash, a pause or a set clock of a process; rules count failures of the database with them
+// - disruption: a crash, a pause or a set clock of a process; a failure of the database counts as one
 // - pause: a process stands still, alone or with its machine; a run that is *stopped* was ended by n8n's Stop
 // - excuse: a case that breaks no rule, because the nodes cannot prevent it, or only at too high a cost
 // - limit: a maximum of a run, which a person set

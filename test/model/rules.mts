@@ -1,5 +1,5 @@
 // The rules that are judged when a run has ended, when the world is at rest, and after the healthy runs at the end.
-import { isPaidOfQuestions, paidToMark } from './excuses.mts';
+import { isPaidOfQuestions, payeeMark } from './excuses.mts';
 import { judgeChanges, judgeDoubts } from './rules-record.mts';
 import { broken, count, disruptionCount, idOf, isDuring, rowOf, says } from './world.mts';
 import type { Role, RunFacts, World } from './world.mts';
@@ -54,7 +54,7 @@ function keepPaid(world: World, run: RunFacts): void {
 		// A payment of this run is recorded unless the database failed or n8n was cut off.
 		const isRecorded =
 			disruptionCount(world) === 0 ||
-			[`paid:${key}`, `paidConfirmed:${key}`, paidToMark(payee)].every((mark) => row.has(mark));
+			[`paid:${key}`, `paidConfirmed:${key}`, payeeMark(payee)].every((mark) => row.has(mark));
 		// A person who settles names only the reference: nobody told to whom it was paid.
 		const isNamed = run.plan.does === 'settle' && code === 'paidBefore';
 		const isKept = (outcome === 'alreadyPaid' && !isNamed) || (outcome === 'paid' && isRecorded);

@@ -88,7 +88,7 @@ const people = [1, 2, 3].map((number) => ({
 /** The rows of *Check List*, and those of its dry run, which are ready. */
 function check(payments?: Rows, more: Partial<Parameters<typeof checkList>[1]> = {}) {
 	const now = new Date('2026-10-26T08:00:00Z');
-	const settings = { purpose, period, now, people, payments, workflowId: 'own', ...more };
+	const settings = { purpose, period, now, people, register: payments, workflowId: 'own', ...more };
 	const rows = checkList(people, settings).map(({ row }) => ({ ...row }));
 	const toPay = rows.filter(({ status }) => status === 'ready');
 	return { rows, ready: toPay.map((row) => ({ ...row, mode: 'dryRun', outcome: 'ready' })) };
@@ -118,42 +118,45 @@ const approved = {
 
 describe('the register after a payroll', () => {
 	test.each([
-		{ has: [], ends: 'paid', written: 'new paid', isLeft: false },
-		{ has: [], ends: 'notPaid', written: 'new notPaid', isLeft: true },
-		{ has: [], ends: 'unknown', written: 'new unknown', isLeft: true },
-		{ has: ['notPaid'], ends: 'paid', written: 'changed paid', isLeft: false },
-		{ has: ['notPaid'], ends: 'unknown', written: 'changed unknown', isLeft: true },
-		{ has: ['unknown'], ends: 'paid', written: 'changed paid', isLeft: false },
-		{ has: ['unknown'], ends: 'notPaid', written: undefined, isLeft: true },
-		{ has: ['paid'], ends: 'notPaid', written: undefined, isLeft: false },
-		{ has: ['paid'], ends: 'unknown', written: undefined, isLeft: false },
-		{ has: ['paid', 'unknown'], ends: 'notPaid', written: undefined, isLeft: false },
-		{ has: ['unknown', 'paid'], ends: 'notPaid', written: undefined, isLeft: false },
-	])('that had $has, when a payment ends as $ends: $written', ({ has, ends, written, isLeft }) => {
-		const [row] = check().rows;
-		const paid = { amountEtb: 1000, txHash: '0x1', paidAt: '2026-10-26T08:00:00Z' };
-		const result = { ...row, mode: 'pay', outcome: ends, ...(ends === 'paid' ? paid : {}) };
-		const rows = pageAndRows('payroll.json', {
-			'Check List': [[{ ...row }]],
-			'Pay salaries': [[{ ...result, message: 'Refused' }]],
-			Payments: [has.map((outcome, index) => registered(1, outcome, { id: index + 7 }))],
-		});
-		const [one, ...more] = rows.filter(({ createdAt }) => createdAt === true);
-		expect(more).toEqual([]);
-		expect(one && `${one['id'] ? 'changed' : 'new'} ${String(one['outcome'])}`).toBe(written);
-		if (one)
-			expect(one).toMatchObject({
-				reference: referenceOf(1),
-				purpose,
-				period,
-				employeeKey: 'E1',
-				requestedAmountEtb: 1000,
-				workflow: 'Salaries (own)',
-				reason: ends === 'paid' ? '' : 'Refused',
-				...(ends === 'paid' && { amountEtb: 1000, txHash: '0x1' }),
+		{ has: [], ends: 'paid', written: 'new paid', needsPerson: false },
+		{ has: [], ends: 'notPaid', written: 'new notPaid', needsPerson: true },
+		{ has: [], ends: 'unknown', written: 'new unknown', needsPerson: true },
+		{ has: ['notPaid'], ends: 'paid', written: 'changed paid', needsPerson: false },
+		{ has: ['notPaid'], ends: 'unknown', written: 'changed unknown', needsPerson: true },
+		{ has: ['unknown'], ends: 'paid', written: 'changed paid', needsPerson: false },
+		{ has: ['unknown'], ends: 'notPaid', written: undefined, needsPerson: true },
+		{ has: ['paid'], ends: 'notPaid', written: undefined, needsPerson: false },
+		{ has: ['paid'], ends: 'unknown', written: undefined, needsPerson: false },
+		{ has: ['paid', 'unknown'], ends: 'notPaid', written: undefined, needsPerson: false },
+		{ has: ['unknown', 'paid'], ends: 'notPaid', written: undefined, needsPerson: false },
+	])(
+		'that had $has, when a payment ends as $ends: $written',
+		({ has, ends, written, needsPerson }) => {
+			const [row] = check().rows;
+			const paid = { amountEtb: 1000, txHash: '0x1', paidAt: '2026-10-26T08:00:00Z' };
+			const result = { ...row, mode: 'pay', outcome: ends, ...(ends === 'paid' ? paid : {}) };
+			const rows = pageAndRows('payroll.json', {
+				'Check List': [[{ ...row }]],
+				'Pay salaries': [[{ ...result, message: 'Refused' }]],
+				Payments: [has.map((outcome, index) => registered(1, outcome, { id: index + 7 }))],
 			});
-		expect(rows.some((each) => each['isLeft'] === true)).toBe(isLeft);
-	});
+			const [one, ...more] = rows.filter(({ createdAt }) => createdAt === true);
+			expect(more).toEqual([]);
+			expect(one && `${one['id'] ? 'changed' : 'new'} ${String(one['outcome'])}`).toBe(written);
+			if (one)
+				expect(one).toMatchObject({
+					reference: referenceOf(1),
+					purpose,
+					period,
+					employeeKey: 'E1',
+					requestedAmountEtb: 1000,
+					workflow: 'Salaries (own)',
+					reason: ends === 'paid' ? '' : 'Refused',
+					...(ends === 'paid' && { amountEtb: 1000, txHash: '0x1' }),
+				});
+			expect(rows.some((each) => each['needsPerson'] === true)).toBe(needsPerson);
+		},
+	);
 
 	test('says of a payment with another amount than last time what it was', () => {
 		const last = { period: '2026-09', reference: `${purpose}-2026-09-E1`, amountEtb: 40_000 };
@@ -168,7 +171,7 @@ describe('the register after a payroll', () => {
 	test('a monthly payroll names who was paid less than the table has, but for a correction', () => {
 		const salary = registered(1, 'paid', { amountEtb: 400 });
 		const correction = { reference: 'c', purpose: 'correction', amountEtb: 600 };
-		for (const [payments, isLeft] of [
+		for (const [payments, needsPerson] of [
 			[[salary], true],
 			[[salary, registered(1, 'paid', correction)], false],
 			// Advice to pay the difference would be false: it may have been paid.
@@ -178,8 +181,8 @@ describe('the register after a payroll', () => {
 			const [row] = check([...payments]).rows;
 			const runs = { 'Check List': [[{ ...row }]], Payments: [[...payments]] };
 			expect(pageAndRows('payroll.json', runs)).toEqual(
-				isLeft
-					? [expect.objectContaining({ isLeft, name: 'Person 1', requestedAmountEtb: 1000 })]
+				needsPerson
+					? [expect.objectContaining({ needsPerson, name: 'Person 1', requestedAmountEtb: 1000 })]
 					: [],
 			);
 		}
@@ -204,14 +207,14 @@ describe('the register after a payroll', () => {
 	/** The rows that are written, and the people who are left, after a monthly run that pays who is ready. */
 	function ended(payments: Rows, more: object = {}, given: Rows = people.slice(0, 1)) {
 		const rows = checkList(given, {
-			...{ purpose, period, now: new Date('2026-10-26T08:00:00Z'), people, payments },
+			...{ purpose, period, now: new Date('2026-10-26T08:00:00Z'), people, register: payments },
 		}).map(({ row }) => ({ ...row }));
 		const ready = rows.filter(({ status }) => status === 'ready');
 		const paid = ready.map((row) => ({ ...row, mode: 'pay', outcome: 'paid', ...more }));
 		const runs = { 'Check List': [rows], 'Pay salaries': [paid], Payments: [payments] };
 		const items = pageAndRows('payroll.json', runs);
 		const isWritten = ({ createdAt }: Rows[number]) => createdAt === true;
-		return [items.filter(isWritten), items.filter(({ isLeft }) => isLeft === true)];
+		return [items.filter(isWritten), items.filter(({ needsPerson }) => needsPerson === true)];
 	}
 
 	test.each([
@@ -358,7 +361,7 @@ describe('the register after a payroll', () => {
 			{ id: 4, outcome: 'unknown', settledBy: '', paidAt: '2026-10-25T07:00:00Z' },
 			{ id: 6, outcome: 'notPaid', settledBy: 'second@example.com' },
 		]);
-		expect(rows.some((each) => each['isLeft'] === true)).toBe(false);
+		expect(rows.some((each) => each['needsPerson'] === true)).toBe(false);
 	});
 });
 
@@ -966,7 +969,7 @@ describe('the page of a list', () => {
 			'<em>Paid less than the list has, 900.00 ETB less: 1 person, 100.00 ETB</em>',
 		);
 		expect(page).toContain('Paid before, not again: 2 people, 5,000.00 ETB');
-		expect(rows.filter((row) => row['isLeft'])).toMatchObject([{ name: 'Person 1' }]);
+		expect(rows.filter((row) => row['needsPerson'])).toMatchObject([{ name: 'Person 1' }]);
 		const corrected = [
 			...payments,
 			registered(1, 'paid', { reference: 'c', purpose: 'correction', amountEtb: 900 }),
@@ -974,7 +977,7 @@ describe('the page of a list', () => {
 		const after = pageOf(runs(corrected));
 		expect(after.page).not.toContain('Paid less');
 		expect(after.page).toContain('Corrections for this period: 900.00 ETB. They count');
-		expect(after.rows.filter((row) => row['isLeft'])).toEqual([]);
+		expect(after.rows.filter((row) => row['needsPerson'])).toEqual([]);
 		const { rows: checked, ready } = check([registered(1, 'paid', { amountEtb: 100 })]);
 		const declined = pageOf(
 			{
@@ -988,7 +991,7 @@ describe('the page of a list', () => {
 			1,
 		);
 		expect(declined.page).toContain('Paid less than the list has');
-		expect(declined.rows.filter((row) => row['isLeft'])).toEqual([]);
+		expect(declined.rows.filter((row) => row['needsPerson'])).toEqual([]);
 	});
 
 	test('of an allowance does not count corrections of the salary', () => {
@@ -1235,7 +1238,7 @@ describe('the page of a list', () => {
 			{ reference: referenceOf(2), outcome: 'paid', approvedBy: 'second@example.com' },
 			{ reference: referenceOf(9), outcome: 'notPaid', approvedBy: '' },
 		]);
-		const left = rows.filter((each) => each['isLeft'] === true);
+		const left = rows.filter((each) => each['needsPerson'] === true);
 		expect(left.map(({ employeeKey }) => employeeKey)).toEqual(['E1', 'E9', undefined]);
 		expect(page).toMatch(
 			/Without an employee number, so only on this page and in its file: Nobody\./,

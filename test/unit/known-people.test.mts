@@ -248,13 +248,13 @@ describe('a remark', () => {
 		expect(textOf(inTable, 'new')).toBe('New: not in the table of people.');
 		expect(textOf(inTable, 'samePhone')).toMatch(/: E-824\.$/);
 		const paid = { ...earlier, employee: '', reference: 'salary-2026-10-E824', outcome: 'paid' };
-		const [inRegister] = check([{ ...row, userId: 'ETBW_1' }], { payments: [paid] });
+		const [inRegister] = check([{ ...row, userId: 'ETBW_1' }], { register: [paid] });
 		expect(codesOf(inRegister)).toEqual(['new', 'sameName', 'samePhone', 'sameUserId']);
 		// Also beside a table of people, in which nobody has the number any more.
-		const [inBoth] = check([{ ...row, userId: '' }], { people: [abebe], payments: [paid] });
+		const [inBoth] = check([{ ...row, userId: '' }], { people: [abebe], register: [paid] });
 		expect(codesOf(inBoth)).toEqual(['new', 'sameName', 'samePhone']);
 		const [unpaid] = check([{ ...row, userId: 'w2' }], {
-			payments: [{ ...paid, outcome: 'unknown' }],
+			register: [{ ...paid, outcome: 'unknown' }],
 		});
 		expect(codesOf(unpaid)).toEqual(['new']);
 		expect(textOf(inRegister, 'new')).toBe('New: never paid before.');
@@ -324,7 +324,7 @@ describe('with Known People', () => {
 		const codes = (more: Partial<ListSettings>): unknown =>
 			codesOf(check(list, { people: table, purpose: 'bonus', ...more })[0]);
 		expect(codes({})).toEqual(['changedAmount']);
-		expect(codes({ payments: [salary] })).toEqual([]);
+		expect(codes({ register: [salary] })).toEqual([]);
 	});
 });
 
@@ -360,7 +360,7 @@ describe('with Known Payments', () => {
 	const paidAt = now.toISOString();
 	const against = (payments: Fields[], more: Fields = {}, of: Partial<ListSettings> = {}) => {
 		const known = payments.map((json) => ({ json }));
-		const [checked] = check([{ ...row, ...more }, ...others], { payments: known, ...of });
+		const [checked] = check([{ ...row, ...more }, ...others], { register: known, ...of });
 		if (checked === undefined) throw new Error('there is no row');
 		return checked;
 	};
@@ -434,20 +434,20 @@ describe('with Known Payments', () => {
 		expect(codesOf(check([withEmail], { people: without })[0])).toEqual(['changedEmail']);
 		const [none] = check([{ ...abebe, phone: '-' }], { people, setsUpPeople: true });
 		expect(none?.known).toBe('same');
-		const paying = { people, payments: [paid()], setsUpPeople: false };
+		const paying = { people, register: [paid()], setsUpPeople: false };
 		expect(codesOf(check([abebe], paying)[0])).toEqual([]);
 	});
 
 	test('a row that was paid and cannot be read now is told as paid', () => {
 		expect(statusOf([paid(thisMonth)], { amountEtb: 'x' })).toBe('paidBefore');
-		const twice = check([row, row], { payments: [paid(thisMonth)] });
+		const twice = check([row, row], { register: [paid(thisMonth)] });
 		expect(twice.map(({ status }) => status)).toEqual(['paidBefore', 'paidBefore']);
 	});
 
 	test('a payment that is paid in one row and unknown in another is paid, and nothing is said', () => {
 		for (const workflow of ['', 'Other (other)']) {
 			const unknown = { ...paid(thisMonth), outcome: 'unknown', workflow };
-			const [checked] = check([row], { payments: [paid(thisMonth), unknown] });
+			const [checked] = check([row], { register: [paid(thisMonth), unknown] });
 			expect(checked).toMatchObject({ status: 'paidBefore', problem: '', remarks: [] });
 		}
 	});
@@ -585,7 +585,7 @@ describe('with Known Payments', () => {
 	test('who was paid is never told as not paid, although the row has a mistake', () => {
 		const known = [{ json: paid(thisMonth) }];
 		const list = [row, row, { ...row, employee: 'E-9', name: 'Else' }, ...others];
-		const [first, second, other] = check(list, { payments: known, people: undefined });
+		const [first, second, other] = check(list, { register: known, people: undefined });
 		const proof = { status: 'paidBefore', problem: '', paid: { txHash: shown.txHash } };
 		expect([first, second]).toMatchObject([proof, proof]);
 		expect(other).toMatchObject({ status: 'problem' });
@@ -625,13 +625,13 @@ describe('with Known Payments', () => {
 		[[5], 'no rows with'],
 		[[[paid()]], 'no rows with'],
 	])('the table %j is refused: %s', (payments, message) => {
-		expect(() => check([row], { payments })).toThrow(message);
+		expect(() => check([row], { register: payments })).toThrow(message);
 	});
 
 	test.each([[], [{}], [null], [{ json: {} }], [null, paid(thisMonth)]])(
 		'the table %j is read',
 		(...payments) => {
-			expect(check([row], { payments })).toHaveLength(1);
+			expect(check([row], { register: payments })).toHaveLength(1);
 		},
 	);
 
@@ -694,6 +694,6 @@ describe('with Known Payments', () => {
 	});
 
 	test('is refused if it is no list', () => {
-		expect(() => check([row], { payments: 'x' })).toThrow(/Known Payments is "x"/);
+		expect(() => check([row], { register: 'x' })).toThrow(/Known Payments is "x"/);
 	});
 });

@@ -11,14 +11,14 @@ import { uncheckedColumns, type Column, type UncheckedColumn } from './columns';
 import { readList, type HeadingOf } from './readList';
 import { historyFinder, type History } from './history';
 import { readPeople, readRegister } from './knownTables';
-import { payrollReference } from '../../shared/payrollReference';
-import type { KnownTables, RegisterRow } from './knownTables';
+import { listReference } from '../../shared/listReference';
+import type { KnownTables, RegisteredPayment } from './knownTables';
 import { isChange, remark, type Remark } from './remarks';
 import { readRow, type Person, type ReadRow } from './rows';
 
 /** A payment of the register in the output. */
 interface RegisteredFields
-	extends Pick<RegisterRow, 'reference' | 'period' | 'paidAt' | 'txHash' | 'workflow'>,
+	extends Pick<RegisteredPayment, 'reference' | 'period' | 'paidAt' | 'txHash' | 'workflow'>,
 		Pick<Person, 'name' | 'phone' | 'amountEtb'> {
 	/** The wallet. */
 	toUserId: string;
@@ -48,7 +48,7 @@ export interface CheckedRow
 	paid?: RegisteredFields;
 	/** The row of this very payment that the register has as unknown; the status is `problem`. */
 	unknown?: RegisteredFields;
-	/** The cells of the columns that are not read. A heading can be any text, so they have an object of their own. */
+	/** The cells of the other columns. A heading can be any text, so they have an object of their own. */
 	otherColumns: Record<string, unknown>;
 	/** The names of these columns. */
 	notRead: string[];
@@ -73,7 +73,7 @@ export function checkList(
 	const known: KnownTables = {
 		people: settings.people === undefined ? undefined : readPeople(settings.people, now),
 		register:
-			settings.payments === undefined ? undefined : readRegister(settings.payments, purpose),
+			settings.register === undefined ? undefined : readRegister(settings.register, purpose),
 	};
 	const withUserId = userIdFiller(
 		known.people,
@@ -94,7 +94,7 @@ export function checkList(
 		const remarks = remarksOf(row, history);
 		const {
 			lastTime,
-			unknown: [unknown],
+			unknown: [firstUnknown],
 		} = history;
 		return {
 			itemIndex,
@@ -116,7 +116,7 @@ export function checkList(
 				...(lastTime && { lastTime: registeredFields(lastTime) }),
 				...(status !== 'ready' && listedFieldsOf(person)),
 				...(history.paid && { paid: registeredFields(history.paid) }),
-				...(unknown && { unknown: registeredFields(unknown) }),
+				...(firstUnknown && { unknown: registeredFields(firstUnknown) }),
 				otherColumns: otherCells,
 				notRead,
 			},
@@ -219,7 +219,7 @@ const paymentFieldsOf = (
 	{ purpose, period }: ListSettings,
 ) => ({
 	amountEtb,
-	reference: payrollReference(purpose, period, employeeKey),
+	reference: listReference(purpose, period, employeeKey),
 	...(listedAmountEtb !== undefined && { listedAmountEtb }),
 });
 
@@ -227,7 +227,7 @@ const paymentFieldsOf = (
 const listedFieldsOf = ({ amountEtb, listedAmountEtb = amountEtb }: Person) =>
 	listedAmountEtb !== undefined && { listedAmountEtb };
 
-const registeredFields = ({ person, ...payment }: RegisterRow): RegisteredFields => ({
+const registeredFields = ({ person, ...payment }: RegisteredPayment): RegisteredFields => ({
 	reference: payment.reference,
 	period: payment.period,
 	name: person.name,

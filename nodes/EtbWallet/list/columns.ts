@@ -10,7 +10,7 @@ interface ColumnTraits {
 	 */
 	name: string;
 	isRequired?: true;
-	/** Whether `rows.ts` reads its cells. The cells of the others are given out as they came. */
+	/** Whether a cell that cannot be used is a problem of its row. Other cells are given out as they came. */
 	isChecked?: true;
 	/** The name of its field under *Columns*, for the heading in the user's own list. */
 	displayName: string;
@@ -87,13 +87,12 @@ const table = [
 type PersonColumn = (typeof table)[number]['name'];
 /** The columns that hold text about a person. */
 export type TextColumn = Exclude<PersonColumn, 'amountEtb'>;
-/** The columns that `rows.ts` reads, and those whose cells are given out as they came. */
 export type CheckedColumn = Extract<(typeof table)[number], { isChecked: true }>['name'];
 export type UncheckedColumn = Exclude<PersonColumn, CheckedColumn>;
 
 export const columns: ReadonlyArray<ColumnTraits & { name: PersonColumn }> = table;
 
-/** All columns that are read. A list with a column period is checked for another period. */
+/** The known columns. A column `period`, if the list has one, must have the period of the run. */
 export type Column = PersonColumn | 'period';
 export const columnNames: readonly Column[] = [...columns.map(({ name }) => name), 'period'];
 

@@ -14,10 +14,9 @@ const signsAtLetters = new RegExp(
 );
 
 /**
- * The key of an employee number, in capital letters. It is the text of `normalizeText`
- * without signs and blanks at the ends and between a letter and a digit (`E-701` is `e 701`), and without
- * zeros before a number. A sign or blank between two digits stays: `1-12` and `11-2` are two people. All ways
- * to write one mobile number have the same form.
+ * The key of an employee number, in capital letters. It is the text of `normalizeText` without signs and blanks at the
+ * ends and between a letter and a digit (`E-701` is `e 701`), and without zeros before a number. A sign or blank
+ * between two digits stays: `1-12` and `11-2` are two people. All ways to write one mobile number have the same form.
  * @returns an empty text for a number without letters and digits
  */
 export function employeeKeyOf(employee: string): string {

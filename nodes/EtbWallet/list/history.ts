@@ -2,8 +2,8 @@
 import { normalizeText } from '../../shared/normalizeText';
 import { referenceKeyOf } from '../../shared/reference';
 import { groupBy } from '../../shared/groupBy';
-import { isPaid, isUnknown, type KnownTables, type RegisterRow } from './knownTables';
-import { payrollReference } from '../../shared/payrollReference';
+import { isPaid, isUnknown, type KnownTables, type RegisteredPayment } from './knownTables';
+import { listReference } from '../../shared/listReference';
 import type { Period } from './period';
 import type { Person } from './rows';
 
@@ -12,17 +12,17 @@ export interface History {
 	/** The person in Known People. */
 	knownPerson?: Person;
 	/** The row of this very payment, if the register has it as paid. */
-	paid?: RegisterRow;
+	paid?: RegisteredPayment;
 	/** The rows of this very payment that the register has as unknown. */
-	unknown: RegisterRow[];
+	unknown: RegisteredPayment[];
 	/** The unknown rows of other payments to the person, of any purpose and period. */
-	otherUnknown: RegisterRow[];
+	otherUnknown: RegisteredPayment[];
 	/** All other payments that the person got, for any purpose, sorted by period. */
-	otherPayments: RegisterRow[];
+	otherPayments: RegisteredPayment[];
 	/** The part of `otherPayments` for the purpose of the list. */
-	otherPaymentsForPurpose: RegisterRow[];
+	otherPaymentsForPurpose: RegisteredPayment[];
 	/** The last of `otherPaymentsForPurpose` before the period of the list, or the newest if there is none before. */
-	lastTime?: RegisterRow;
+	lastTime?: RegisteredPayment;
 }
 
 const noHistory: History = {
@@ -33,7 +33,7 @@ const noHistory: History = {
 };
 
 /** Sorts by period, and in a period by time. */
-function byPeriod(one: RegisterRow, other: RegisterRow): number {
+function comparePeriods(one: RegisteredPayment, other: RegisteredPayment): number {
 	const first = one.period + one.paidAt;
 	const second = other.period + other.paidAt;
 	return first === second ? 0 : first < second ? -1 : 1;
@@ -57,21 +57,21 @@ export function historyFinder(
 	const unknownTo = groupBy([...unknownByReference.values()], ({ person }) => person.employeeKey);
 	// Each payment is found under its reference, and under the one that the list would give it.
 	const references = register.flatMap((payment) =>
-		[...new Set([payment.referenceKey, payment.listReferenceKey])].map((name) => ({
-			name,
+		[...new Set([payment.referenceKey, payment.listReferenceKey])].map((key) => ({
+			key,
 			payment,
 		})),
 	);
-	const byReference = groupBy(references, ({ name }) => name);
+	const byReference = groupBy(references, ({ key }) => key);
 
 	return (employeeKey) => {
 		if (employeeKey === '') return noHistory;
-		const reference = referenceKeyOf(payrollReference(purpose, period, employeeKey));
+		const reference = referenceKeyOf(listReference(purpose, period, employeeKey));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
 		const paid = rows.find(isPaid);
 		const otherPayments = (paidTo.get(employeeKey) ?? [])
 			.filter((each) => !rows.includes(each))
-			.sort(byPeriod);
+			.sort(comparePeriods);
 		const otherPaymentsForPurpose = otherPayments.filter(
 			(each) => normalizeText(each.purpose) === normalizeText(purpose),
 		);

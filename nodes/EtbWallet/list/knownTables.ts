@@ -4,14 +4,14 @@ import { referenceKeyOf } from '../../shared/reference';
 import { InvalidValueError, isAbsent, show } from '../../shared/invalidValue';
 import { isObject, property } from '../../shared/unknownValues';
 import { employeeKeyOf } from './employeeNumber';
-import { partsOfReference, payrollReference } from '../../shared/payrollReference';
+import { partsOfReference, listReference } from '../../shared/listReference';
 import { addisAbabaTime, periodIn } from './period';
 import { registeredOutcome, type RegisteredOutcome } from './registeredOutcome';
 import { personOf, readEmployee, type Person } from './rows';
-import { columnValue } from './spreadsheet';
+import { visibleTextOf } from './spreadsheet';
 
 /** A row of the register of payments. A text that the row lacks is empty. */
-export interface RegisterRow {
+export interface RegisteredPayment {
 	person: Person;
 	purpose: string;
 	/** The period, such as 2026-10, or its text if that is no period. */
@@ -32,12 +32,12 @@ export interface RegisterRow {
 /** The tables that are given besides the list; undefined for one that is not. */
 export interface KnownTables {
 	people: readonly Person[] | undefined;
-	register: readonly RegisterRow[] | undefined;
+	register: readonly RegisteredPayment[] | undefined;
 }
 
 /** The amount in ETB of the first of these columns that has one. */
 const amountIn = (row: unknown, ...columns: string[]): number | undefined =>
-	columns.map((column) => Number(columnValue(row, column))).find((amount) => amount > 0);
+	columns.map((column) => Number(visibleTextOf(row, column))).find((amount) => amount > 0);
 
 /**
  * Reads the table of people. A row without an employee number is left out, such as that of an empty table.
@@ -57,40 +57,40 @@ export const readPeople = (given: unknown, now: Date): Person[] =>
  * @param listPurpose a row without a purpose gets this one if its reference begins with it
  * @throws {InvalidValueError} if it is no list
  */
-export function readRegister(given: unknown, listPurpose: string): RegisterRow[] {
+export function readRegister(given: unknown, listPurpose: string): RegisteredPayment[] {
 	return readTable(given, 'Known Payments', 'Payments', ['reference', 'outcome']).map((row) => {
-		const reference = columnValue(row, 'reference');
+		const reference = visibleTextOf(row, 'reference');
 		const parts = partsOfReference(referenceKeyOf(reference), listPurpose);
-		const purpose = columnValue(row, 'purpose') || (parts ? listPurpose : '');
+		const purpose = visibleTextOf(row, 'purpose') || (parts ? listPurpose : '');
 		const day = property(row, 'period');
 		const written =
-			day instanceof Date ? addisAbabaTime(day.getTime()) : columnValue(row, 'period');
+			day instanceof Date ? addisAbabaTime(day.getTime()) : visibleTextOf(row, 'period');
 		const period = periodIn(normalizeText(written || (parts?.period ?? ''))) ?? written;
 		const employeeKey = employeeKeyOf(
-			columnValue(row, 'employeeKey') || (parts?.number ?? columnValue(row, 'employee')),
+			visibleTextOf(row, 'employeeKey') || (parts?.number ?? visibleTextOf(row, 'employee')),
 		);
 		return {
 			person: {
 				...personOf(row),
 				amountEtb: amountIn(row, 'amountEtb', 'requestedAmountEtb'),
-				employee: columnValue(row, 'employee') || employeeKey,
+				employee: visibleTextOf(row, 'employee') || employeeKey,
 				employeeKey,
 			},
 			purpose,
 			period,
 			reference,
 			referenceKey: referenceKeyOf(reference),
-			listReferenceKey: referenceKeyOf(payrollReference(purpose, period, employeeKey)),
-			outcome: registeredOutcome(columnValue(row, 'outcome')),
-			paidAt: columnValue(row, 'paidAt') || columnValue(row, 'createdAt'),
-			txHash: columnValue(row, 'txHash'),
-			workflow: columnValue(row, 'workflow'),
+			listReferenceKey: referenceKeyOf(listReference(purpose, period, employeeKey)),
+			outcome: registeredOutcome(visibleTextOf(row, 'outcome')),
+			paidAt: visibleTextOf(row, 'paidAt') || visibleTextOf(row, 'createdAt'),
+			txHash: visibleTextOf(row, 'txHash'),
+			workflow: visibleTextOf(row, 'workflow'),
 		};
 	});
 }
 
-export const isPaid = ({ outcome }: RegisterRow): boolean => outcome === 'paid';
-export const isUnknown = ({ outcome }: RegisterRow): boolean => outcome === 'unknown';
+export const isPaid = ({ outcome }: RegisteredPayment): boolean => outcome === 'paid';
+export const isUnknown = ({ outcome }: RegisteredPayment): boolean => outcome === 'unknown';
 
 /**
  * The rows with a value in the first of the columns that are needed.
@@ -100,7 +100,7 @@ function readTable(given: unknown, field: string, node: string, needed: string[]
 	const [first = '', ...others] = needed;
 	const items: unknown[] = Array.isArray(given) ? given : [{ given }];
 	const rows = items.map((item) => property(item, 'json') ?? item).filter((row) => !isAbsent(row));
-	const named = rows.filter((row) => columnValue(row, first) !== '');
+	const named = rows.filter((row) => visibleTextOf(row, first) !== '');
 	const lacks = (own: unknown[], column: string): boolean =>
 		own.length > 0 && own.every((row) => property(row, column) === undefined);
 	const filled = rows.filter((row) => Object.keys(Object(row) as object).length > 0);

@@ -26,7 +26,7 @@ export interface ListSettings {
 	/** Whether a later node gives a wallet to each person without one. */
 	setsUpPeople?: boolean;
 	/** Known Payments: the register, in the same forms; undefined if it is not compared. */
-	payments?: unknown;
+	register?: unknown;
 }
 
 /** The longest purpose, in letters: a whole reference has at most 200. */
@@ -82,7 +82,7 @@ export function readListSettings(context: IExecuteFunctions, read: ParameterRead
 		now,
 		ownHeadings: readOwnHeadings(read('columns', 0)),
 		people: table('knownPeople'),
-		payments: table('knownPayments'),
+		register: table('knownPayments'),
 		setsUpPeople: read('setsUpPeople', 0) === true,
 	};
 }

@@ -6,7 +6,7 @@ import {
 	isFormulaError,
 	assertReadable,
 	cellText,
-	cellValue,
+	visibleText,
 } from './spreadsheet';
 import { messageOf } from '../../shared/unknownValues';
 import { columnNames, requiredColumns, type Column } from './columns';
@@ -14,7 +14,7 @@ import { columnNames, requiredColumns, type Column } from './columns';
 /** The heading of a column in the user's own list: the name of the column, unless the user named another. */
 export type HeadingOf = (column: Column) => string;
 
-type Fields = Record<string, unknown>;
+type ItemFields = Record<string, unknown>;
 
 /** A row of the list that has a value in a cell. */
 export interface SourceRow {
@@ -22,10 +22,10 @@ export interface SourceRow {
 	itemIndex: number;
 	/** The row as the spreadsheet numbers it, or counted from 1. */
 	line: number;
-	/** The cells of the columns that are read; undefined for a column that the list does not have. */
+	/** The cells of the known columns; undefined for a column that the list does not have. */
 	cells: Partial<Record<Column, unknown>>;
-	/** The cells of the columns that are not read, by heading. */
-	otherCells: Fields;
+	/** The cells of the other columns, by heading. */
+	otherCells: ItemFields;
 	/** Whether there is a cell beyond the last heading, for example because a comma in a value moved the cells. */
 	isTooLong: boolean;
 	/** Whether it has only words, and is below the last amount, as signatures are. */
@@ -33,23 +33,23 @@ export interface SourceRow {
 }
 
 /** The number of rows among which the headings of a sheet have to be. A title may be above them. */
-const rowsWithHeadings = 20;
+const maxHeadingRow = 20;
 /** The largest list. Workflows read one row and one column more (A1:CW5001), so a longer list is noticed. */
-const lastRow = 5_000;
-const lastColumn = 100;
+const maxRows = 5_000;
+const maxColumns = 100;
 
 /**
  * Reads the rows of a list. Empty rows and empty columns are left out.
  * @param items fields by heading, or `{ row: […] }` with the cells of each row of a sheet from the first on
- * @returns the rows, and as `notRead` the names of the columns that are not read
+ * @returns the rows, and as `notRead` the names of the other columns
  * @throws {InvalidValueError} if the list as a whole cannot be used: it names the columns, or the row
  */
 export function readList(
-	items: readonly Fields[],
+	items: readonly ItemFields[],
 	headingOf: HeadingOf,
 ): { rows: SourceRow[]; notRead: string[] } {
 	const sheet = sheetOf(items);
-	const candidates = sheet.slice(0, rowsWithHeadings).map((row) => headingRow(row, headingOf));
+	const candidates = sheet.slice(0, maxHeadingRow).map((row) => headingRow(row, headingOf));
 	const top = candidates.reduce((best, each) => (each.fit > best.fit ? each : best));
 	const { headings, places } = top;
 	for (const heading of headings) assertReadable(heading, 'The list', 'its headings');
@@ -92,7 +92,7 @@ export function readList(
 /** Whether a row has several words, one of them for the amount, and no number. */
 function hasOnlyWords(cells: unknown[], amountAt: number): boolean {
 	const texts = cells.map(cellText).filter(Boolean);
-	const amount = cellValue(cells[amountAt]);
+	const amount = visibleText(cells[amountAt]);
 	const isWord = /\p{L}/u.test(amount) && !isFormulaError(amount);
 	return texts.length > 1 && isWord && !texts.some((text) => /\p{N}/u.test(text));
 }
@@ -103,7 +103,7 @@ function hasOnlyWords(cells: unknown[], amountAt: number): boolean {
  */
 function signaturesIn(rows: readonly SheetRow[], places: HeadingRow['places']): Set<SheetRow> {
 	const [amountAt = -1] = places.get('amountEtb') ?? [];
-	const last = rows.findLastIndex(({ cells }) => /\p{N}/u.test(cellValue(cells[amountAt])));
+	const last = rows.findLastIndex(({ cells }) => /\p{N}/u.test(visibleText(cells[amountAt])));
 	const below = last < 0 ? [] : rows.slice(last + 1);
 	return new Set(below.filter(({ cells }) => hasOnlyWords(cells, amountAt)));
 }
@@ -114,7 +114,7 @@ const isFilled = (cells: unknown[]): boolean => cells.some((cell) => cellText(ce
 type SheetRow = Pick<SourceRow, 'itemIndex' | 'line'> & { cells: unknown[] };
 
 /** @throws {InvalidValueError} for an item with an error, or a sheet that is too large */
-function sheetOf(items: readonly Fields[]): SheetRow[] {
+function sheetOf(items: readonly ItemFields[]): SheetRow[] {
 	const [{ error, ...fields } = {}] = items;
 	// A node before this one that fails and continues gives one item with its error.
 	if (items.length === 1 && Object.keys(fields).length === 0 && cellText(error) !== '') {
@@ -138,9 +138,9 @@ function sheetOf(items: readonly Fields[]): SheetRow[] {
 		const names = keys.map((key) => (/^__EMPTY(_\d+)?$/.test(key) ? '' : decodeCsv(key)));
 		return [{ itemIndex: -1, line: 0, cells: names }, ...rows];
 	}
-	if (rows.some(({ cells, line }) => isFilled(line > lastRow ? cells : cells.slice(lastColumn)))) {
+	if (rows.some(({ cells, line }) => isFilled(line > maxRows ? cells : cells.slice(maxColumns)))) {
 		throw new InvalidValueError(
-			`The list goes on behind column ${columnLetters(lastColumn - 1)}, or below row ${lastRow}`,
+			`The list goes on behind column ${columnLetters(maxColumns - 1)}, or below row ${maxRows}`,
 			'Make several lists of it, or delete columns, so that nobody and nothing is forgotten.',
 		);
 	}

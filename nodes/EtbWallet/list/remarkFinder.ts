@@ -59,11 +59,11 @@ function changesOf(person: Person, history: History, { register }: KnownTables):
 	if (paid) return differences(person, paid.person, 'when it was paid');
 	const last = history.lastTime ?? otherPayments.at(-1);
 	// Only the last amount for the same purpose is compared, because a small bonus is not a lower salary.
-	const lastTime = last && { ...last.person, amountEtb: history.lastTime?.person.amountEtb };
+	const lastPerson = last && { ...last.person, amountEtb: history.lastTime?.person.amountEtb };
 	const isFirstPayment = register === undefined || otherPayments.length === 0;
 	const remarks = [
 		...differences(person, knownPerson, 'in the table of people', isFirstPayment),
-		...differences(person, lastTime, `last time (${last?.period})`),
+		...differences(person, lastPerson, `last time (${last?.period})`),
 	];
 	return [...new Map(remarks.map((each) => [each.code, each])).values()];
 }

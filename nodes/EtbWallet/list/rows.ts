@@ -4,14 +4,14 @@ import { decimalText, toHundredths } from '../../shared/decimal';
 import { asInvalidValue, assertValue, show } from '../../shared/invalidValue';
 import { employeeKeyOf } from './employeeNumber';
 import {
-	columnValue,
+	visibleTextOf,
 	isChangedNumber,
 	hasHonorific,
 	isTotal,
 	nearbyDay,
 	assertComparable,
 	cellText,
-	cellValue,
+	visibleText,
 } from './spreadsheet';
 import { checkedColumns, type CheckedColumn, type TextColumn } from './columns';
 import type { HeadingOf, SourceRow } from './readList';
@@ -29,12 +29,12 @@ export interface Person extends Record<TextColumn, string> {
 
 /** The person of a row, without a key: `readEmployee` makes it, and can throw. */
 export const personOf = (row: unknown): Person => ({
-	employee: columnValue(row, 'employee'),
+	employee: visibleTextOf(row, 'employee'),
 	employeeKey: '',
-	name: columnValue(row, 'name'),
-	phone: columnValue(row, 'phone'),
-	email: columnValue(row, 'email'),
-	userId: columnValue(row, 'userId'),
+	name: visibleTextOf(row, 'name'),
+	phone: visibleTextOf(row, 'phone'),
+	email: visibleTextOf(row, 'email'),
+	userId: visibleTextOf(row, 'userId'),
 });
 
 type Reader = (cell: unknown, field: string, now: Date) => Partial<Person> & { remarks?: Remark[] };
@@ -103,7 +103,7 @@ function kindOf(
 	{ cells, otherCells, isSignature }: SourceRow,
 	{ employee, name, phone, userId }: Person,
 ): ReadRow['kind'] {
-	const amount = cellValue(cells.amountEtb);
+	const amount = visibleText(cells.amountEtb);
 	// The column of employee numbers can hold the title of a section, such as *Finance*.
 	const isLabel = name === '' || labelOfSignature.test(employee);
 	const isTitle = isLabel && !/\p{N}/u.test(employee) && phone + userId === '';
@@ -127,7 +127,7 @@ const countDigits = (text: string): number => text.replace(/\P{Nd}/gu, '').lengt
  * @throws {InvalidValueError} for an empty cell, or a number that a spreadsheet changed
  */
 export function readEmployee(cell: unknown, field: string, now: Date) {
-	const written = cellValue(cell);
+	const written = visibleText(cell);
 	const employee = written.replace(/^(\d+)[.,]0+$/, '$1');
 	const employeeKey = employeeKeyOf(employee);
 	assertValue(field, cellText(cell), [
@@ -158,7 +158,7 @@ export function readEmployee(cell: unknown, field: string, now: Date) {
 
 /** @throws {InvalidValueError} for a text without a letter */
 function readName(cell: unknown, field: string) {
-	const name = cellValue(cell);
+	const name = visibleText(cell);
 	assertValue(field, cellText(cell), [[!/\p{L}/u.test(name), 'has no letter', 'Write the name.']]);
 	return { name };
 }

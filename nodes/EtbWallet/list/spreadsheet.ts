@@ -34,7 +34,7 @@ export function cellText(cell: unknown): string {
  * The visible text of a cell.
  * @returns an empty text also for `n/a`, `null`, `-` and the like
  */
-export function cellValue(cell: unknown): string {
+export function visibleText(cell: unknown): string {
 	const text = cellText(cell).replace(invisible, '');
 	return /^(?:n\/?a|nan|none|null|nil|undefined|[-–—.?]+)$/i.test(text) ? '' : text;
 }
@@ -43,7 +43,8 @@ export function cellValue(cell: unknown): string {
  * The visible text of a field.
  * @returns an empty text for a row without the field
  */
-export const columnValue = (row: unknown, field: string): string => cellValue(property(row, field));
+export const visibleTextOf = (row: unknown, field: string): string =>
+	visibleText(property(row, field));
 
 /**
  * Decodes a text of a CSV file. If the file has no mark of its encoding, n8n makes one letter of each byte.
@@ -81,7 +82,7 @@ const changedNumber = /^\d+(?:[.,]\d+)?E[+-]\d+$|^-?\d+,\d+$|^\d{1,3}(?:,\d{3})+
  */
 export function isChangedNumber(cell: unknown, number: string): boolean {
 	const isWhole = Number.isInteger(cell) && Number(cell) >= 0 && Number(cell) < 1e15;
-	const isDate = cell instanceof Date || date.test(cellValue(cell));
+	const isDate = cell instanceof Date || date.test(visibleText(cell));
 	return (typeof cell === 'number' && !isWhole) || isDate || changedNumber.test(number);
 }
 

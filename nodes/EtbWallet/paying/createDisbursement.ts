@@ -144,6 +144,7 @@ async function askRecorded(
 const isKnown = (entry: Entry, state: PaymentState): boolean =>
 	state !== 'unused' && (state !== 'otherPayment' || isPayment(entry));
 
+/** The entries with the results of the record. Others stay the same objects, because `setResult` writes into them. */
 const withRecorded = (entries: Entry[], { results }: RecordedResults): Entry[] =>
 	entries.map((entry) => {
 		const result = results.get(entry);

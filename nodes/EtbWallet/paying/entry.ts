@@ -10,7 +10,7 @@ import { fieldError, show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from '../codes';
 import { referenceKeyOf, readReference } from '../../shared/reference';
-import { referenceOfCheckedRow } from '../../shared/payrollReference';
+import { referenceOfCheckedRow } from '../../shared/listReference';
 
 /** The end of an entry. */
 export interface EntryResult {
@@ -66,7 +66,7 @@ export const isPayment = (entry: Entry): entry is Payment => isPayable(entry) &&
 export const outcomeOfEntry = ({ result }: Entry): Outcome | undefined =>
 	result === undefined ? undefined : outcomeOf(result.code);
 
-/** Whether an entry goes to the error output, or stops the run. */
+/** Whether an entry goes to the error output, or makes the node fail. */
 export const needsAttention = (entry: Entry): entry is EndedEntry =>
 	['notPaid', 'unknown'].includes(outcomeOfEntry(entry) ?? '');
 

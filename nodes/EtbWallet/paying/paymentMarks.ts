@@ -4,7 +4,7 @@
  * mark | its meaning | its end
  * --- | --- | ---
  * `sent` | the reference is used: it was reserved, or a person settled it as paid | the reference becomes unused
- * `busy` | a reservation in this bucket and slot of time | by time; only the change that added it may remove it
+ * `busy` | a reservation in this bucket; it counts for three slots of time | none, but the change that added it may remove it
  * `paid`, `paidConfirmed` | the fact *paid* | none
  * `payee` | the user ID and the amount that were paid | none
  * `anybody` | a person settled it as paid, without saying to whom: each user ID and amount fits | none
@@ -53,11 +53,11 @@ export const slotNow = (): number => Math.floor(Date.now() / slotMs);
  * The number of groups of references. Each slot with a reservation leaves at most this many *busy* marks for
  * ever. With only one group, a single payment would keep every interrupted reference in flight.
  */
-const buckets = 16;
+const bucketCount = 16;
 
 /** The bucket must be the same in each process and version, because they share the record. */
 const bucketOf = ({ key }: Keyed): number =>
-	createHash('sha256').update(key).digest().readUInt16BE() % buckets;
+	createHash('sha256').update(key).digest().readUInt16BE() % bucketCount;
 
 export const sentMark = ({ key }: Keyed): string => `sent:${key}`;
 export const busyMark = (keyed: Keyed, slot: number): string => `busy:${slot}:${bucketOf(keyed)}`;

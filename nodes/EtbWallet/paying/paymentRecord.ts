@@ -92,8 +92,9 @@ export type StatementResult =
 	| 'contradicted';
 
 /**
- * The references that n8n keeps for this node. Each method throws if the database fails, or if the execution
- * was stopped.
+ * The references that n8n keeps for this node. Each method throws if the database fails, or is still at work
+ * `waitAfterStopMs` after the execution was stopped. All but `count` and `recordLastResults` throw as soon as it is
+ * stopped, if they still wait for the lock.
  */
 export class PaymentRecord {
 	private readonly context: IExecuteFunctions;
@@ -167,8 +168,9 @@ export class PaymentRecord {
 	 */
 	async recordLastResults(reserved: Payment[]): Promise<void> {
 		if (reserved.length === 0) return;
-		const alsoIfStopped = true;
-		await this.change(async (change) => await this.recordResults(change, reserved), alsoIfStopped);
+		await this.change(async (change) => await this.recordResults(change, reserved), {
+			alsoIfStopped: true,
+		});
 	}
 
 	/**
@@ -239,10 +241,10 @@ export class PaymentRecord {
 		return getAgeMs !== undefined && getAgeMs() < reservedForMs;
 	}
 
-	/** @param alsoIfStopped whether it waits for the lock also when the run is stopped */
+	/** @param options.alsoIfStopped whether it waits for the lock also when the run is stopped */
 	private async change<Value>(
 		work: (change: RecordChange) => Promise<Value>,
-		alsoIfStopped = false,
+		{ alsoIfStopped }: { alsoIfStopped: boolean } = { alsoIfStopped: false },
 	): Promise<Value> {
 		const stop = alsoIfStopped ? undefined : this.stop;
 		return await this.untilDeadline(

@@ -4,7 +4,7 @@ import { formatEtb, sum } from '../../shared/decimal';
 import { groupBy } from '../../shared/groupBy';
 import { truncate } from '../../shared/invalidValue';
 import { addHint, describeExecution, errorItem, hasErrorOutput, isStopped } from '../../shared/n8n';
-import { operationError } from '../../shared/nodeErrors';
+import { operationError, withItem } from '../../shared/nodeErrors';
 import { withoutOwnFields, type OwnField } from './ownFields';
 import { isBlockedByItem, type Outcome } from '../codes';
 import type { RunOptions } from './options';
@@ -108,14 +108,14 @@ export function runError(
 	const hasEndedEntries = entries.some((each) => each.result && !isBlockedByItem(each.result.code));
 	// A try that is halted also reports the payments that earlier tries of the run sent.
 	const hasSummary = hasEndedEntries && (entries.length > 1 || failedEntry === undefined);
-	const { texts, advice, outcome, place } =
+	const { texts, advice, outcome } =
 		failedEntry === undefined
 			? aboutRun(result, byOutcome)
 			: aboutPayment(result, byOutcome, failedEntry);
 	const summary = hasSummary ? [`This run: ${summaryOf(byOutcome, options)}`] : [];
 	return operationError(
 		context.getNode(),
-		[...texts, ...summary].join('. ') + place,
+		withItem([...texts, ...summary].join('. '), failedEntry?.itemIndex),
 		[advice.join('. '), ...(hasSummary ? textsByOutcome(byOutcome) : [])].join('<br/>'),
 		failedEntry?.itemIndex,
 		{
@@ -129,12 +129,11 @@ export function runError(
 	);
 }
 
-/** The parts of an error: sentences of its message and its description, its outcome, and the item. */
+/** The parts of an error: sentences of its message and its description, and its outcome. */
 interface ErrorParts {
 	texts: string[];
 	advice: string[];
 	outcome: Outcome | 'notAttempted';
-	place: string;
 }
 
 /** *Nobody was paid* is in the message, because n8n hides the description until a person opens the error. */
@@ -145,7 +144,6 @@ const aboutRun = (
 	texts: [message, ...nobodyPaid(byOutcome)],
 	advice: [remedy],
 	outcome: 'notAttempted',
-	place: '',
 });
 
 /** The message says that it is unknown, because n8n passes only the message to an AI agent. */
@@ -159,7 +157,6 @@ function aboutPayment(
 		texts: outcome === 'unknown' ? [unknownSentence(entry, byOutcome), message] : [message],
 		advice: [...nobodyPaid(byOutcome), remedy],
 		outcome,
-		place: ` [item ${entry.itemIndex}]`,
 	};
 }
 
@@ -232,7 +229,7 @@ export function reportRun(
 	}
 	return entries.flatMap((entry) => {
 		const { result } = entry;
-		return result === undefined ? [] : [outputItem(context, options, { ...entry, result })];
+		return result === undefined ? [] : [entryItem(context, options, { ...entry, result })];
 	});
 }
 
@@ -262,7 +259,7 @@ export function reportHalt(
 }
 
 /** The output item of an entry. The editor's table shows its fields in this order. */
-function outputItem(
+function entryItem(
 	context: IExecuteFunctions,
 	{ mode }: RunOptions,
 	entry: EndedEntry,

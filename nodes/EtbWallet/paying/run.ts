@@ -1,8 +1,8 @@
 /**
  * A run of one of the two operations that pay: its settings, its entries, and how they end. What keeps it from
  * sending has one of three names: a *halt* is a result for the whole run, an *objection* is a result for one
- * entry, and a *field error* says that a field of one item cannot be used. An entry with one of the last two is *unusable*, if it
- * is its own item that keeps it from being sent: a claim that was used is not.
+ * entry, and a *field error* says that a field of one item cannot be used. An entry with an objection or a field error is
+ * *unusable*. A claim that was used is an exception, because its item has no fault.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
@@ -129,8 +129,11 @@ export function assertUsable(
 		message: joined(recorded?.message, ofItems.message),
 		remedy: joined(warning, recorded?.remedy, ofItems.remedy),
 	};
-	const told = entries.map((entry) => ({ ...entry, result: results.get(entry) ?? entry.result }));
-	throw runError(context, options, result, told, only && { ...only, result });
+	const withRecordedResults = entries.map((entry) => ({
+		...entry,
+		result: results.get(entry) ?? entry.result,
+	}));
+	throw runError(context, options, result, withRecordedResults, only && { ...only, result });
 }
 
 const joined = (...texts: Array<string | undefined>): string => texts.filter(Boolean).join('. ');

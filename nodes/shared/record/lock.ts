@@ -160,7 +160,7 @@ async function tryToAcquire(
 	}
 	if (before.has(lockMark))
 		return ownMarks !== undefined && before.size === marks.length ? 'heldBySame' : 'held';
-	await ensureOwnTexts(lockRow, marks);
+	await assertOwnTexts(lockRow, marks);
 	return 'acquired';
 }
 
@@ -173,7 +173,7 @@ async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): P
 	// The removal takes the marks of other waiting processes too, so they start their waiting time again.
 	await lockRow.remove(waitingMarks.filter((mark) => !ownMarks.has(mark)));
 	if ((await lockRow.count()) > marks.length) {
-		await ensureOwnTexts(lockRow, [lockMark]);
+		await assertOwnTexts(lockRow, [lockMark]);
 		return;
 	}
 	let before: ReadonlySet<string>;
@@ -189,12 +189,12 @@ async function removeAbandoned(lockRow: Marks, ownMarks: ReadonlySet<string>): P
 }
 
 async function release(lockRow: Marks): Promise<void> {
-	await ensureOwnTexts(lockRow, [lockMark]);
+	await assertOwnTexts(lockRow, [lockMark]);
 	await lockRow.clear();
 }
 
 /** @throws {Error} when the row has texts of another node: then it cannot be the lock */
-async function ensureOwnTexts(lockRow: Marks, expected: string[]): Promise<void> {
+async function assertOwnTexts(lockRow: Marks, expected: string[]): Promise<void> {
 	if ((await lockRow.count()) <= expected.length) return;
 	// n8n gives only the number of texts. Once all marks of the lock are stored, a higher number proves that
 	// there are texts of another node.

@@ -9,13 +9,11 @@ import type { Account } from '../account';
 import { requestUntil } from '../n8n';
 import { hasFields } from '../unknownValues';
 import { makeAttempt } from './attempt';
-import { describeFailure, type ServiceFailure } from './failure';
+import { describeFailure, type CallFailure } from './failure';
 import type { ServiceRequest } from './request';
 import { attemptWithRetries, type JudgedCall } from './retries';
 
-export type ServiceResult =
-	| { ok: true; output: IDataObject }
-	| { ok: false; failure: ServiceFailure };
+export type ServiceResult = { ok: true; output: IDataObject } | { ok: false; failure: CallFailure };
 
 interface CallOptions {
 	/** The time in ms of each attempt, from its start to the last byte of the response. */

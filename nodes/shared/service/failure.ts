@@ -9,15 +9,12 @@ import { isIdempotent, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
 import { causesByErrorCode } from './errorCauses';
 
-/** A failure in words. It has no secret in it. */
-export interface Failure {
+/** A failed call in words. It has no secret in it. */
+export interface CallFailure {
 	message: string;
 	/** The steps to take. */
 	remedy: string;
 	httpCode?: string;
-}
-
-export interface ServiceFailure extends Failure {
 	/** The verdict on the call. */
 	verdict: 'notDone' | 'unknown';
 	/** `invalid`: a field of the item cannot be used, so the service was not called. */
@@ -64,7 +61,7 @@ const explanations: Readonly<Record<number, Explanation>> = {
 	499: stoppedWaiting,
 };
 
-function explanationOf(status: number, verdict: ServiceFailure['verdict']): Explanation {
+function explanationOf(status: number, verdict: CallFailure['verdict']): Explanation {
 	const known = explanations[status];
 	if (known) return known;
 	if (status >= 500) return { cause: serviceFailed, remedy: runLater };
@@ -90,7 +87,7 @@ export function describeFailure(
 	{ verdict, code, evidence }: Exclude<Judgement, { verdict: 'done' }>,
 	account: Account,
 	attempts: number,
-): ServiceFailure {
+): CallFailure {
 	const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
 	const remedyOf = (remedy: string): string => {
 		if (verdict === 'notDone') return remedy + tried;
@@ -145,6 +142,6 @@ function describeNoResponse(
 	};
 }
 
-export function serviceNodeError(node: INode, failure: ServiceFailure, itemIndex?: number): Error {
+export function serviceNodeError(node: INode, failure: CallFailure, itemIndex?: number): Error {
 	return apiError(node, withItem(failure.message, itemIndex), failure, itemIndex);
 }

@@ -14,7 +14,7 @@ import {
 import { hasRepeatedName, hasSuccess, valuesOf } from './responseBody';
 import {
 	findingAgainstRefusal,
-	findingInSuccessBody,
+	contradictionInBody,
 	saysOnlyTooManyRequests,
 } from './responseRules';
 import { isIdempotent, isReadOnly, type RequestTraits } from './request';
@@ -139,7 +139,7 @@ function findingAgainstSuccess(
 		const isEmpty = response.text.trim() === '';
 		return { evidence: isEmpty ? 'with an empty body' : 'with a body that is not a JSON object' };
 	}
-	const finding = findingInSuccessBody(body ?? response.text, request);
+	const finding = contradictionInBody(body ?? response.text, request);
 	if (finding !== undefined || responseField === undefined) return finding;
 	const found = valuesOf(body, responseField).filter((value) => value !== undefined);
 	if (found.every(isAbsent)) return { evidence: `with no ${responseField} in its body` };

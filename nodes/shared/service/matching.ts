@@ -19,7 +19,7 @@ export interface Finding extends Partial<Match> {
 }
 
 /** Makes a pattern of the words of each rule, in capital or small letters. */
-export const patternsOf = (rules: Record<string, string | string[]>): Patterns =>
+export const compilePatterns = (rules: Record<string, string | string[]>): Patterns =>
 	Object.fromEntries(
 		Object.entries(rules).map(([rule, words]) => [rule, RegExp([words].flat().join('|'), 'i')]),
 	);
@@ -28,7 +28,7 @@ export const patternsOf = (rules: Record<string, string | string[]>): Patterns =
 export const wholeName = (names: string[]): RegExp => RegExp(`^(?:${names.join('|')})$`, 'i');
 
 /** The patterns of these rules for the values of a field. */
-export const patternsFor = (rules: FieldRules, field: string): Patterns =>
+export const patternsForField = (rules: FieldRules, field: string): Patterns =>
 	Object.fromEntries(
 		Object.entries(rules)
 			.filter(([, [names]]) => names.test(field))

@@ -8,7 +8,7 @@
  * A payment that is wrongly *unknown* only waits for a person. One that is wrongly *not paid* can be paid
  * twice, and one that is wrongly *paid* is never paid.
  */
-import { patternsOf } from './matching';
+import { compilePatterns } from './matching';
 
 /** The words for the state of a payment that was made. Any other word for a state leaves that open. */
 export const successWords =
@@ -114,7 +114,7 @@ const failuresAfterPayment = {
 };
 
 /** Rules for texts that leave open whether a payment was made earlier or is under way. They take linear time. */
-export const unclearPaymentPatterns = patternsOf({
+export const unclearPaymentPatterns = compilePatterns({
 	unclearWords,
 	madeWords,
 	...failuresAfterPayment,
@@ -125,7 +125,7 @@ export const unclearPaymentPatterns = patternsOf({
 });
 
 /** Rules for words that say why a payment is refused, grouped by the reason. */
-export const refusalWords = patternsOf({
+export const refusalWords = compilePatterns({
 	/** The treasury has too little money. */
 	noMoney: 'insufficien|not enough|no (?:money|funds)|low balance',
 	/** A value that was sent is wrong or missing. */

@@ -18,7 +18,7 @@ import { paymentRefusalStatuses, statusesNeedingReason } from './statuses';
 import type { RequestTraits } from './request';
 import {
 	firstMatch,
-	patternsFor,
+	patternsForField,
 	wholeName,
 	type Finding,
 	type FieldRules,
@@ -31,7 +31,7 @@ import {
  * responses of endpoints 4 and 5. Another positive amount is accepted too, because the service may have paid
  * that one.
  */
-export function findingInSuccessBody(
+export function contradictionInBody(
 	body: unknown,
 	{ body: sent = {}, movesMoney }: RequestTraits,
 ): Finding | undefined {
@@ -41,7 +41,7 @@ export function findingInSuccessBody(
 	if (fields.size > maxFields) return { evidence: 'with more fields than a response has' };
 	for (const [name, found] of fields) {
 		if (Object.hasOwn(sent, name.replace(/^data\./, ''))) continue;
-		const patterns = patternsFor(rules, name);
+		const patterns = patternsForField(rules, name);
 		for (const value of found) {
 			const match = firstMatch(patterns, value);
 			if (match !== undefined)
@@ -262,7 +262,7 @@ const normalizedWords = (value: string): string => value.replace(/[\s_]+/g, ' ')
 /** The rule by which a value of a refusal leaves open whether it paid. */
 const unclearIn = (name: string, value: string): Match | undefined =>
 	firstMatch(unclearPaymentPatterns, normalizedWords(value)) ??
-	firstMatch(patternsFor(valuesNeverInRefusal, name), value);
+	firstMatch(patternsForField(valuesNeverInRefusal, name), value);
 
 /** The rule by which a value says why a payment is refused. */
 export const reasonOfRefusal = (value: string): Match | undefined =>

@@ -1,10 +1,10 @@
-/** The changes of the register after a run of a payroll. */
+/** The rows of the register after a run of a payroll. */
 import { isChange } from '../../nodes/EtbWallet/list/remarks.ts';
 import {
 	hasOutcome,
 	referenceOf,
 	sureness,
-	reasonIn,
+	reasonOf,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
@@ -54,7 +54,7 @@ function registeredReason(
 		return `${first} recorded it as not paid, and ${takesBack}. Ask the partner service once more`;
 	}
 	if (isDenied(row, old, run)) return `${run.submitted.user?.email} said that it was not paid`;
-	if (storedOutcome(row) !== 'paid') return reasonIn(row);
+	if (storedOutcome(row) !== 'paid') return reasonOf(row);
 	const changes = (row.remarks ?? []).filter(isChange);
 	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';
 	const first = firstSettler ? [`First recorded as not paid by ${firstSettler}`] : [];
@@ -84,7 +84,7 @@ function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolea
 
 function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterRow['approvedBy'] {
 	if (run.isSettling || hasOutcome('alreadyPaid')(row)) return old.approvedBy;
-	return run.sent.has(row.employeeKey) ? run.submitted.user?.email : '';
+	return run.sentEmployeeKeys.has(row.employeeKey) ? run.submitted.user?.email : '';
 }
 
 /** The value for `settledBy`: undefined keeps the name of somebody else, and empty removes it. */
@@ -112,13 +112,13 @@ function timeOfSending(
 }
 
 /** A row of the register for a result. One without `id` is new. */
-export interface RegisterChange {
+export interface RegisterUpdate {
 	row: RegisterRow;
-	/** Whether the result changes the register. */
-	isWritten: boolean;
+	/** False if the register keeps the row as it is. */
+	mustBeWritten: boolean;
 }
 
-function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
+function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 	const reference = referenceOf(result);
 	const known: RegisterRow = rowOf(run.register, result) ?? {};
 	const { updatedAt, createdAt, ...old } = known;
@@ -127,7 +127,7 @@ function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 		// The reason tells the name of then, beside that of the list.
 		const { name = old.name } = hasOutcome('paid')(old) ? result : {};
 		const row = { ...old, name, reason: reason || old.reason, updatedAt };
-		return { row, isWritten: false };
+		return { row, mustBeWritten: false };
 	}
 	const { amountEtb = old.requestedAmountEtb, requestedAmountEtb = amountEtb } = result;
 	const merged = { ...old, ...result };
@@ -152,11 +152,11 @@ function changeFor(result: PaymentRow, run: PayrollRun): RegisterChange {
 		settledBy: settlerOf(result, run),
 	};
 	// A row of a list that cannot be read has no reference.
-	return { row, isWritten: Boolean(reference) };
+	return { row, mustBeWritten: Boolean(reference) };
 }
 
-export const registerChanges = (run: PayrollRun): RegisterChange[] =>
-	run.results.map((result) => changeFor(result, run));
+export const registerUpdates = (run: PayrollRun): RegisterUpdate[] =>
+	run.results.map((result) => updateFor(result, run));
 
 /** Whether a person has to do something about a payment. */
 export const needsPerson = ({ outcome }: RegisterRow, { isSettling }: PayrollRun): boolean =>
@@ -166,11 +166,11 @@ export const needsPerson = ({ outcome }: RegisterRow, { isSettling }: PayrollRun
  * The items for the node *What next?*, which sends an item to one output: a row that is written and needs a person
  * is two items. `createdAt` marks those to write, because the node of the table drops this column.
  */
-export const itemsForWhatNext = (changes: RegisterChange[], run: PayrollRun) => [
-	...changes
-		.filter(({ isWritten }) => isWritten)
+export const itemsForWhatNext = (updates: RegisterUpdate[], run: PayrollRun) => [
+	...updates
+		.filter(({ mustBeWritten: isWritten }) => isWritten)
 		.map(({ row }) => ({ ...row, createdAt: true as const })),
-	...changes
+	...updates
 		.filter(({ row }) => needsPerson(row, run))
-		.map(({ row }) => ({ ...row, isLeft: true })),
+		.map(({ row }) => ({ ...row, needsPerson: true })),
 ];

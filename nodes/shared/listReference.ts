@@ -3,7 +3,7 @@ import { normalizeText } from './normalizeText';
 import { property } from './unknownValues';
 
 /** @param employeeKey the key of an employee number */
-export const payrollReference = (purpose: string, period: string, employeeKey: string): string =>
+export const listReference = (purpose: string, period: string, employeeKey: string): string =>
 	`${purpose}-${period}-${employeeKey}`;
 
 /**
@@ -16,9 +16,7 @@ export function referenceOfCheckedRow(item: unknown): string | undefined {
 		const value = property(item, name);
 		return typeof value === 'string' ? value : '';
 	});
-	return purpose && period && employeeKey
-		? payrollReference(purpose, period, employeeKey)
-		: undefined;
+	return purpose && period && employeeKey ? listReference(purpose, period, employeeKey) : undefined;
 }
 
 /**
@@ -31,6 +29,6 @@ export function partsOfReference(
 ): { period: string; number: string } | undefined {
 	const prefix = normalizeText(`${purpose}-`);
 	const rest = reference.startsWith(prefix) ? reference.slice(prefix.length) : '';
-	const [, period = '', number = ''] = /^(\d{4}-\d\d)-(.+)$/.exec(rest) ?? [];
-	return period === '' ? undefined : { period, number };
+	const [, period = '', employeeKey = ''] = /^(\d{4}-\d\d)-(.+)$/.exec(rest) ?? [];
+	return period === '' ? undefined : { period, number: employeeKey };
 }
