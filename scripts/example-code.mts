@@ -52,19 +52,19 @@ const uploadedBy = "$('Upload a list').first().json.user";
 
 /** The fields that a function of `examples/code/` fills by an expression, by the name of the function. */
 const expressions: Readonly<Record<string, Expression>> = {
-	wasPaid: { ...settling, call: `wasPaid($('Ask').last().json, ${asked})` },
-	wasNotPaid: { ...settling, call: `wasNotPaid($('Ask').last().json, ${asked})` },
-	stillReady: {
-		module: 'still-ready',
-		condition: "$('Upload a list').isExecuted",
-		// The first run of the node is the dry run.
-		call: `stillReady(${itemsOf('Pay salaries', 0, 0)}, ${itemsOf('Payments')}, ${itemsOf('Payments now')})`,
-		otherwise: '[]',
+	wasPaid: {
+		...settling,
+		call: `wasPaid($('Ask').last().json, ${asked}, ${itemsOf('Payments now')})`,
+	},
+	wasNotPaid: {
+		...settling,
+		call: `wasNotPaid($('Ask').last().json, ${asked}, ${itemsOf('Payments now')})`,
 	},
 	modeAfter: {
 		module: 'approval',
 		condition: "!$('What is open').isExecuted",
-		call: `modeAfter($('Ask').last().json, ${uploadedBy}, $('Page and rows').first().json.approve)`,
+		// The first run of the node is the dry run.
+		call: `modeAfter($('Ask').last().json, ${uploadedBy}, $('Page and rows').first().json.approve, { checked: ${itemsOf('Pay salaries', 0, 0)}, before: ${itemsOf('Payments')}, now: ${itemsOf('Payments now')} })`,
 		otherwise: "'settle'",
 	},
 };

@@ -2,20 +2,65 @@
  * The approval of a list. `npm run examples` also writes `modeAfter` into the node *Decision*, so this file imports
  * nothing but types.
  */
+import type { PaymentRow, RegisterRow } from './payment-row.mts';
 import type { Submitted, User } from './workflow.mts';
 
 export const declineChoice = 'Decline: pay nobody';
 
+/** A list as it was checked for its page, and the register before the check and after the answer. */
+export interface ShownList {
+	/** The results of the dry run. */
+	checked: PaymentRow[];
+	before: RegisterRow[];
+	now: RegisterRow[];
+}
+
+/** The letters and digits of a text. Texts that differ only in signs count as one. */
+const lettersOf = (text: string): string =>
+	text
+		.normalize('NFKC')
+		.toLowerCase()
+		.replace(/[^\p{L}\p{N}]/gu, '');
+
+/** The reference of a payment, and the employee number and wallet of its person. */
+function idsOf({ reference, employeeKey, employee, toUserId, userId }: PaymentRow): string[] {
+	const number = lettersOf(employeeKey || employee || '');
+	return [
+		reference && lettersOf(reference),
+		number && `number ${number}`,
+		toUserId || userId,
+	].flatMap((id) => id || []);
+}
+
+/**
+ * The payments that people who are ready got, or may have got, since the list was checked: for any purpose, because the
+ * page told nothing of them.
+ */
+export function paymentsSince({ checked, before, now }: ShownList): RegisterRow[] {
+	const outcomes = new Map(before.map(({ id, outcome }) => [id, outcome]));
+	const ready = new Set(checked.filter(({ outcome }) => outcome === 'ready').flatMap(idsOf));
+	return now.filter(
+		(row) =>
+			(row.reference || row.outcome) &&
+			row.outcome !== 'notPaid' &&
+			row.outcome !== outcomes.get(row.id) &&
+			idsOf(row).some((id) => ready.has(id)),
+	);
+}
+
 /**
  * The mode of the node that pays, after somebody answered the page of a list. An approval counts if its words are those
- * of the page that was shown last, and if it is of somebody else than the person who uploaded the list.
+ * of the page that was shown last, if it is of somebody else than the person who uploaded the list, and if nobody who is
+ * ready got another payment since.
  * @param approveChoice the choice of that page, with sum, people, purpose and period
  */
 export function modeAfter(
 	{ decision, user }: Submitted,
 	uploadedBy: User | undefined,
 	approveChoice: string | undefined,
+	shown: ShownList,
 ): 'pay' | 'dryRun' {
 	const isOfSomebodyElse = !!user?.id && !!uploadedBy?.id && user.id !== uploadedBy.id;
-	return isOfSomebodyElse && !!decision && decision === approveChoice ? 'pay' : 'dryRun';
+	const isApproved = isOfSomebodyElse && !!decision && decision === approveChoice;
+	return isApproved && paymentsSince(shown).length === 0 ? 'pay' : 'dryRun';
 }

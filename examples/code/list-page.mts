@@ -12,6 +12,7 @@ import {
 	type Part,
 } from './page.mts';
 import {
+	amountOf,
 	hasOutcome,
 	hasRemark,
 	isCorrection,
@@ -77,11 +78,12 @@ function absentPeople(run: ListRun): PaymentRow[] {
 	const { register, results, period, purpose } = run;
 	// A correction is for few of them.
 	if (isCorrection(run)) return [];
-	const known = register.rows.filter((row) => hasOutcome('paid')(row) && row.purpose === purpose);
+	const ofPurpose = register.rows.filter((row) => row.purpose === purpose);
+	const known = ofPurpose.filter(hasOutcome('paid'));
 	const periodOf = (row: RegisterRow): string => row.period ?? '';
 	const earlier = known.filter((row) => periodOf(row) < period);
 	const last = earlier.map(periodOf).sort().at(-1);
-	const thisTime = known.filter((row) => row.period === period);
+	const thisTime = ofPurpose.filter((row) => row.period === period && !hasOutcome('notPaid')(row));
 	const persons = new Set([...results, ...thisTime].map(({ employeeKey }) => employeeKey));
 	const ofFile = itemsOf(() => $('People')).filter(({ payroll }) => payroll === 'file');
 	const expected = [
@@ -187,12 +189,23 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 	];
 }
 
+/** The reason why an approval paid nobody, if people of the list got another payment since it was checked. */
+function outdatedPart({ decision, since }: ListRun, uploadAgain: string): Part {
+	if (decision !== 'outdated') return '';
+	const payments = since.map((row) => {
+		const sum = amountOf(row) ? `${formatSum([row])} ETB ` : '';
+		const unknown = hasOutcome('unknown')(row) ? 'UNKNOWN, ' : '';
+		return `${namesWithNumbers([row])}: ${unknown}${sum}for ${escapeHtml(forWhat(row))}`;
+	});
+	return `<h2><em>Nobody was paid. Since this list was checked, people in it got another payment, or may have got it: ${payments.join('; ')}. Are both right? Then ${uploadAgain}, and look at it again.</em></h2>`;
+}
+
 /** The parts on top of the page at the end. */
 function resultParts(run: ListRun, headings: string[], uploadAgain: string): Part[] {
 	const { submitted, decision, isPaying, notPaid, period, purpose, ready, register, updates } = run;
-	const decided = `${isPaying ? 'approved' : 'declined'} by ${nameOf(submitted.user)}`;
+	const decided = `${isPaying ? 'approved' : decision === 'outdated' ? 'answered' : 'declined'} by ${nameOf(submitted.user)}`;
 	const unasked = ready.length > 0 ? 'not approved in time' : 'nothing to approve';
-	const stillUnpaid = decision === 'declined' ? [] : [...notPaid, ...ready];
+	const stillUnpaid = isUnsent(run) ? [] : [...notPaid, ...ready];
 	const numberless = stillUnpaid.filter((row) => !referenceOf(row));
 	// The rows of the period that another list left.
 	const own = new Set(updates.map(({ row }) => row.reference));
@@ -200,6 +213,7 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 		(row) => row.period === period && !hasOutcome('paid')(row) && !own.has(row.reference),
 	);
 	return [
+		outdatedPart(run, uploadAgain),
 		`<h2>${[escapeHtml(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
 		...paidBeforeParts(run),
 		`<p>${fileAndUploader(run)}, ${isPaying || decision ? decided : unasked}.</p>`,
@@ -220,6 +234,10 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 	];
 }
 
+/** Whether somebody answered the page, and nobody was to be paid. */
+const isUnsent = ({ decision }: ListRun): boolean =>
+	decision === 'declined' || decision === 'outdated';
+
 /** The rows that the run writes: none before the decision, and none of a list that nobody approved. */
 export const updatesToWrite = ({
 	asksForApproval,
@@ -232,13 +250,20 @@ export const updatesToWrite = ({
 /** The rows of the file: none before the decision. */
 export function rowsInFile({ asksForApproval, decision, isPaying, ready, updates }: ListRun) {
 	if (asksForApproval) return [];
-	const reasonOfNobody = decision === 'declined' ? 'Declined' : 'Nobody approved it';
-	const isUnsent = ready.length > 0 && !isPaying;
+	const reasonOfNobody =
+		decision === undefined
+			? 'Nobody approved it'
+			: decision === 'outdated'
+				? 'Another payment came first'
+				: 'Declined';
+	const isNobodySent = ready.length > 0 && !isPaying;
 	const ids = updates.map(({ row }) => row.id);
 	// Two rows of a list can be of one payment.
 	const payments = updates.filter(({ row: { id } }, index) => !id || ids.indexOf(id) === index);
 	const rows = payments.map(({ row }) =>
-		isUnsent && hasOutcome('notPaid')(row) ? { ...row, reason: row.reason || reasonOfNobody } : row,
+		isNobodySent && hasOutcome('notPaid')(row)
+			? { ...row, reason: row.reason || reasonOfNobody }
+			: row,
 	);
 	return rows.length > 0 ? rows : [{ reason: 'Nothing was sent' }];
 }
@@ -266,19 +291,23 @@ export function listPage(run: ListRun) {
 		: ['Paid', paid];
 	const isFilled = ([, rows]: Group): boolean => rows.length > 0;
 	const unknownGroups = [['UNKNOWN', run.unknown] satisfies Group].filter(isFilled);
-	const declinedTitle =
-		decision === 'declined' ? 'Declined' : 'Not paid, because nobody approved it';
+	const unsentTitle =
+		decision === 'declined'
+			? 'Declined'
+			: decision === 'outdated'
+				? 'Not paid'
+				: 'Not paid, because nobody approved it';
 	const others: Group[] = [
 		[
 			asksForApproval ? 'Will not be paid' : 'Not paid',
 			isPaying ? [...notPaid, ...ready] : notPaid,
 		],
-		[declinedTitle, asksForApproval || isPaying ? [] : ready],
+		[unsentTitle, asksForApproval || isPaying ? [] : ready],
 		[paidLessTitle(run.paidLess, register), run.paidLess],
 		['Paid before, not again', paidBefore.filter((row) => !run.paidLess.includes(row))],
 	];
 	const otherGroups = others.filter(isFilled);
-	const absentTitle = `Set up or paid last time, not in this list and not paid for ${period}`;
+	const absentTitle = `Set up or paid last time, not in this list and not paid for ${forWhat({ period, purpose })}`;
 	const headings = [
 		...[...unknownGroups, paidGroup, ...otherGroups].map((group) => heading(...group)),
 		...(absent.length > 0 ? [heading(absentTitle, absent, false)] : []),

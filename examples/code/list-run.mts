@@ -1,9 +1,10 @@
 /** A run of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
 import type { Outcome } from '../../nodes/EtbWallet/codes.ts';
-import { declineChoice } from './approval.mts';
+import { declineChoice, paymentsSince } from './approval.mts';
 import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import { otherCorrections, paidLess, withCorrections } from './paid-less.mts';
 import type { PayrollRun } from './payroll-run.mts';
+import { registerOf } from './register.mts';
 import { registerUpdates, type RegisterUpdate } from './register-updates.mts';
 import { itemsOf, type CheckedItem, type User } from './workflow.mts';
 
@@ -16,8 +17,13 @@ export interface ListRun extends PayrollRun {
 	/** The reason why the list as a whole cannot be used. */
 	error: CheckedItem['error'];
 	notRead: string[];
-	/** *refused*: an approval that does not count. */
-	decision: 'approved' | 'declined' | 'refused' | undefined;
+	/**
+	 * *refused*: an approval that does not count. *outdated*: an answer that came after another payment to somebody who
+	 * was ready.
+	 */
+	decision: 'approved' | 'declined' | 'refused' | 'outdated' | undefined;
+	/** These payments. */
+	since: RegisterRow[];
 	isPaying: boolean;
 	/** Whether the page asks for approval. */
 	asksForApproval: boolean;
@@ -37,10 +43,11 @@ export interface ListRun extends PayrollRun {
 	paidForPeriod: RegisterRow[];
 }
 
-function decisionOf({ submitted }: PayrollRun): ListRun['decision'] {
+function decisionOf({ submitted }: PayrollRun, since: RegisterRow[]): ListRun['decision'] {
 	if (submitted.decision === undefined) return undefined;
 	if (submitted.decision === declineChoice) return 'declined';
-	return itemsOf(() => $('Decision')).at(-1)?.mode === 'pay' ? 'approved' : 'refused';
+	if (itemsOf(() => $('Decision')).at(-1)?.mode === 'pay') return 'approved';
+	return since.length > 0 ? 'outdated' : 'refused';
 }
 
 export function listRun(run: PayrollRun): ListRun {
@@ -51,7 +58,12 @@ export function listRun(run: PayrollRun): ListRun {
 	const ended = (outcome: Outcome) => results.filter(hasOutcome(outcome));
 	const [first = {}] = results;
 	const period = first.period ?? upload?.period ?? '';
-	const decision = decisionOf(run);
+	const since = paymentsSince({
+		checked: itemsOf(() => $('Pay salaries'), 0),
+		before: itemsOf(() => $('Payments')),
+		now: itemsOf(() => $('Payments now')),
+	});
+	const decision = decisionOf(run, since);
 	const ready = ended('ready');
 	const isPaying = sent.size > 0;
 	return {
@@ -65,6 +77,7 @@ export function listRun(run: PayrollRun): ListRun {
 		error: checked?.error,
 		notRead: first.notRead ?? [],
 		decision,
+		since: registerOf(since).rows,
 		asksForApproval:
 			ready.length > 0 && !isPaying && (!$('Ask').isExecuted || decision === 'refused'),
 		unknown: ended('unknown'),

@@ -13,6 +13,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { correctionsOf, disputeText, openDisputes, rowOf } from './register.mts';
+import { renamedText } from './page.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
@@ -65,7 +66,7 @@ function onTop(rows: PaymentRow[], run: ListRun, whom: string): string {
 	);
 	const purposes = [...new Set(others.map(({ purpose }) => purpose))];
 	if (is13thMonth(run))
-		return `A 13th month of ${formatSum(rows)} ETB for ${whom}, on top of ${formatSum(others)} ETB for ${escapeHtml(run.period)}`;
+		return `Is this the 13th month, once a year? ${formatSum(rows)} ETB for ${whom}, on top of ${formatSum(others)} ETB for ${escapeHtml(run.period)}`;
 	const hint = isCorrection(run) ? ' A correction is only what is still missing.' : '';
 	const recorded = others.filter(isOnlyRecorded);
 	const doubt =
@@ -94,7 +95,11 @@ export function warningsAbout(run: ListRun): Warning[] {
 	const paid13th = is13th ? ofReady(earlierInYear(run)) : [];
 	const had13th = readyWith(paid13th);
 	const paidLately = is13th ? [] : withRemark('paidLately');
-	const sameAmount = is13th ? [] : withRemark('sameAmountLately');
+	const disputes = ofReady(openDisputes(run.paidForPeriod, register));
+	// A page asked for the correction of a payment that was disputed.
+	const sameAmount = is13th
+		? []
+		: withRemark('sameAmountLately').filter((row) => !readyWith(disputes).includes(row));
 	const changedName = withRemark('changedName');
 	// A correction that is unknown is among the other payments that are unknown: nobody can say that somebody had it.
 	const paidCorrections = (row: PaymentRow): RegisterRow[] =>
@@ -109,7 +114,6 @@ export function warningsAbout(run: ListRun): Warning[] {
 	const withoutPayment = isCorrection(run)
 		? ready.filter((row) => !run.paidForPeriod.some((each) => isSamePerson(row, each)))
 		: [];
-	const disputes = ofReady(openDisputes(run.paidForPeriod, register));
 	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
 	const settled = ready.filter((row) => rowOf(register, row)?.settledBy);
 	const warnings: Warning[] = [
@@ -120,7 +124,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 		},
 		{
 			rows: paidForPeriod,
-			isLarge: !is13th && (isMost(paidForPeriod) || isCorrection(run)),
+			isLarge: isMost(paidForPeriod) || isCorrection(run),
 			text: onTop(paidForPeriod, run, whom(paidForPeriod)),
 		},
 		{
@@ -166,7 +170,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 		{
 			rows: changedName,
 			isLarge: true,
-			text: `Another name than before, see below: ${namesWithNumbers(changedName)}`,
+			text: renamedText(changedName),
 		},
 		{
 			rows: settled,

@@ -1,6 +1,13 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
 import type { Code } from '../../nodes/EtbWallet/codes.ts';
-import { hasOutcome, reasonOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import {
+	hasOutcome,
+	isDisputed,
+	isOnlyRecorded,
+	reasonOf,
+	type PaymentRow,
+	type RegisterRow,
+} from './payment-row.mts';
 import {
 	byPeriod,
 	formLink,
@@ -23,34 +30,33 @@ import {
 	choices,
 	fieldOf,
 	isAnythingSaid,
-	isSaidNotPaid,
-	mistakeChoice,
+	mistakeChoices,
 	mistakeField,
 	noMistake,
+	statementAbout,
 	type Asked,
 } from './settling.mts';
 import { escapeHtml, forWhat, minuteOf, namesWithNumbers, settledAt, formatSum } from './text.mts';
 import { isOfOtherWorkflow, itemsOf } from './workflow.mts';
 
-/** The fields of the page: one for each payment that is unknown, and one to take a statement back. */
-function questions({ unknown, freed }: Asked) {
-	const fields = unknown.map((row) => {
+/** The fields of the page: one for each payment that is open, and one for a wrong record. */
+function questions(asked: Asked) {
+	const fields = asked.open.map((row) => {
 		const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${row.reference})`;
 		return radio(fieldOf(row), label, Object.values(choices), choices.notKnown);
 	});
+	const records = mistakeChoices(asked);
 	const mistake = {
 		fieldType: 'dropdown',
 		fieldName: mistakeField,
-		fieldLabel: 'Was somebody recorded as not paid by mistake?',
+		fieldLabel: 'Is one of these records wrong?',
 		defaultValue: noMistake,
-		fieldOptions: {
-			values: [noMistake, ...freed.map(mistakeChoice)].map((option) => ({ option })),
-		},
+		fieldOptions: { values: [noMistake, ...records].map((option) => ({ option })) },
 	};
-	return freed.length > 0 ? [...fields, mistake] : fields;
+	return records.length > 0 ? [...fields, mistake] : fields;
 }
 
-/** The reason why *It was not paid* is not recorded of a payment that is paid. */
+/** The reason why a payment stays paid of which somebody said *It was not paid*. HTML. */
 function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string {
 	const known: RegisterRow = rowOf(register, result) ?? {};
 	// The register was read before another page that was sent at the same moment wrote into it.
@@ -60,7 +66,7 @@ function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string
 		: paid.paidAt
 			? `it was paid at ${minuteOf(paid.paidAt)}`
 			: 'somebody else recorded it as paid';
-	return `You said that it was not paid, but ${how}. If the service says again that it was not paid, pay the amount with Pay salaries from a file, as a correction`;
+	return `${namesWithNumbers([known])} (${escapeHtml(result.reference)}): you said that it was not paid, but ${escapeHtml(how)}. Ask the partner service again. If it was not paid, ${correctionLink(known)}`;
 }
 
 /** The code of a result. A statement that changed nothing, because it was given before, is recorded too. */
@@ -71,9 +77,7 @@ const codeOf = (result: PaymentRow, run: PayrollRun): Code | undefined =>
 function reasonNotRecorded(result: PaymentRow, run: PayrollRun): string {
 	const { message = '', remedy = '' } = result;
 	const code = codeOf(result, run);
-	if (code === 'settledPaid' || code === 'settledNotPaid') return '';
-	if (code === 'paidBefore')
-		return isSaidNotPaid(run.submitted, result) ? reasonItStaysPaid(result, run) : '';
+	if (code === 'settledPaid' || code === 'settledNotPaid' || code === 'paidBefore') return '';
 	// The steps of the node do not fit here, because the page leads to its form itself.
 	return code === 'notSettled'
 		? `${message}. Ask the partner service again, and answer on a fresh page`
@@ -88,13 +92,24 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		rows.filter(({ reference }) => codes.get(reference) === code);
 	const [paid, notPaid] = [endedAs('settledPaid'), endedAs('settledNotPaid')];
 	const paidBefore = endedAs('paidBefore');
+	const denied = results.filter(
+		(result) => result.code === 'paidBefore' && statementAbout(submitted, result) === 'notPaid',
+	);
+	// An unknown payment that has a transaction by now was sent again.
+	const sentAgain = paidBefore.filter(
+		(row) => statementAbout(submitted, row) === 'paid' && rowOf(register, row)?.txHash,
+	);
+	const others = paidBefore.filter(
+		(row) =>
+			!sentAgain.includes(row) && !denied.some(({ reference }) => reference === row.reference),
+	);
 	const contradicting = new Set(
 		results.filter((result) => isContradicted(result, run)).map(({ reference }) => reference),
 	);
 	const contradicted = rows.filter(
 		(row) => hasOutcome('unknown')(row) && contradicting.has(row.reference),
 	);
-	const isTakenBack = (row: RegisterRow) => submitted[mistakeField] === mistakeChoice(row);
+	const isTakenBack = (row: RegisterRow) => statementAbout(submitted, row) === 'takesBack';
 	const unknownAgain: Array<[string, RegisterRow[]]> = [
 		['It was recorded as not paid by mistake', contradicted.filter(isTakenBack)],
 		['The answers differ', contradicted.filter((row) => !isTakenBack(row))],
@@ -106,36 +121,50 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 		const { name = '' }: RegisterRow = rowOf(register, result) ?? {};
 		return reason === '' ? [] : [`${name} (${result.reference}): ${reason}`];
 	});
+	const outdated = unknown
+		.filter((row) => statementAbout(submitted, row) && !codes.has(row.reference))
+		.map(
+			({ name, reference }) =>
+				`${name} (${reference}): it changed after the page was opened, so it may have been sent again. Ask the partner service, and answer on a fresh page`,
+		);
 	const [first = {}] = itemsOf(() => $('Pay salaries'));
 	const reasonOfNothing = isAnythingSaid(submitted) ? reasonOf(first) : 'Nothing was recorded';
-	const isNothing = paid.length + notPaid.length + contradicted.length + notRecorded.length === 0;
+	const isNothing =
+		paid.length + notPaid.length + contradicted.length === 0 &&
+		notRecorded.length + outdated.length === 0;
 	return [
 		section('Recorded as paid', paid, register),
 		section('Recorded as not paid', notPaid, register),
-		section('Paid before, and it stays paid', paidBefore, register),
+		sentAgain.length > 0 &&
+			`<h4>Perhaps paid twice: ${namesWithNumbers(sentAgain)}. After the page was opened, somebody recorded it as not paid, and it was sent again and paid. Ask the partner service whether both were made.</h4>`,
+		...denied.map(
+			(result) => `<h4>It stays recorded as paid: ${reasonItStaysPaid(result, run)}.</h4>`,
+		),
+		section('Paid before, and it stays paid', others, register),
 		...unknownAgain.map(
 			([reason, people]) =>
 				people.length > 0 &&
 				`<h4>${reason}, so it is unknown again: ${namesWithNumbers(people)}. Ask the partner service once more, and answer on a fresh page.</h4>`,
 		),
-		...notRecorded.map((reason) => `<h4>Not recorded: ${escapeHtml(reason)}.</h4>`),
+		...[...notRecorded, ...outdated].map(
+			(reason) => `<h4>Not recorded: ${escapeHtml(reason)}.</h4>`,
+		),
 		isNothing && reasonOfNothing && `<h3>${escapeHtml(reasonOfNothing)}.</h3>`,
 		isNothing && unknown.length > 0 && `<h3>${heading('Still unknown', unknown)}</h3>`,
 	];
 }
 
-/** A payment is disputed on the page for this time, in ms. Afterwards *Payments of a period* still says it. */
-const disputedForMs = 30 * 24 * 3600 * 1000;
+/** The words for a correction, with the link to its form. HTML. */
+const correctionLink = ({ period }: RegisterRow): string =>
+	`pay the amount as a ${uploadLink({ period, purpose: 'correction' }, 'correction')}`;
 
-/** The parts about payments of which two people said different things. A correction ends it. */
-function disputedParts(rows: RegisterRow[], { register }: PayrollRun): Part[] {
-	const disputed = openDisputes(rows, register).filter(
-		({ updatedAt }) => Date.now() - new Date(updatedAt ?? Date.now()).getTime() < disputedForMs,
-	);
-	if (disputed.length === 0) return [];
+/** The parts about payments of which two people said different things. */
+function disputedParts(disputed: RegisterRow[]): Part[] {
+	const [first] = disputed;
+	if (first === undefined) return [];
 	return [
-		`<h4>${disputeText(disputed)}. Ask the partner service once more. If it was not paid, pay the amount with Pay salaries from a file, as a correction.</h4>`,
-		section('Two people said different things', disputed, register),
+		`<h4>${disputeText(disputed)}. Ask the partner service once more. If it was paid, record that here. If it was not paid, ${correctionLink(first)}.</h4>`,
+		section('Two people said different things', disputed),
 	];
 }
 
@@ -149,8 +178,11 @@ export function openPageItems(run: PayrollRun) {
 	const elsewhere = unknown.filter(isOfOtherWorkflow);
 	const isOwn = (row: RegisterRow): boolean => !isOfOtherWorkflow(row) && Boolean(row.reference);
 	const notPaid = now.filter(hasOutcome('notPaid'));
+	const disputed = openDisputes(now, run.register);
+	const recorded = now.filter((row) => isOnlyRecorded(row) && !isDisputed(row));
 	const asked: Asked = {
-		unknown: unknown.filter(isOwn),
+		open: [...unknown, ...disputed].filter(isOwn),
+		recorded: recorded.filter(isOwn),
 		freed: notPaid.filter(isOwn).filter(({ settledBy }) => settledBy),
 	};
 	const isFirst = $runIndex === 0;
@@ -159,7 +191,7 @@ export function openPageItems(run: PayrollRun) {
 	const otherPath = hasList ? 'etb-payroll-open' : 'etb-file-open';
 	const openParts: Part[] = [
 		isFirst &&
-			asked.unknown.length > 0 &&
+			unknown.some(isOwn) &&
 			'<h4>UNKNOWN: it may have been paid, also where a reason says that it failed. Ask the partner service, with wallet, amount and time. Until you know, leave <i>Not known yet</i>.</h4>',
 		unknown.length === 0 && '<p>Nothing is UNKNOWN.</p>',
 		elsewhere.length > 0 &&
@@ -167,8 +199,8 @@ export function openPageItems(run: PayrollRun) {
 	];
 	const openAgain =
 		!isFirst &&
-		asked.unknown.length + asked.freed.length > 0 &&
-		`<p>To record more, or to take back that somebody was not paid: ${formLink(path, 'What is open')}</p>`;
+		asked.open.length + mistakeChoices(asked).length > 0 &&
+		`<p>To record more, or to correct a record: ${formLink(path, 'What is open')}</p>`;
 	const [unpaidElsewhere, unpaidHere] = [notPaid.filter(isOfOtherWorkflow), notPaid.filter(isOwn)];
 	const unpaid = new Map(unpaidHere.map((row) => [forWhat(row), row]));
 	const links = [...unpaid]
@@ -186,10 +218,9 @@ export function openPageItems(run: PayrollRun) {
 		unpaidElsewhere.length > 0 &&
 		`<p>Not paid by another workflow: ${namesWithNumbers(unpaidElsewhere)}. Correct the reason below, and then run that workflow again, or upload its list.</p>`;
 	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
-	const recorded = isFirst ? [] : recordedParts(rows, unknown, run);
 	const shown = page(
-		...recorded,
-		...disputedParts(now, run),
+		...(isFirst ? [] : recordedParts(rows, unknown, run)),
+		...disputedParts(disputed),
 		...openParts,
 		openAgain,
 		correct,

@@ -1,5 +1,13 @@
 /** The parts of the pages: headings, tables of payments, links and questions. */
-import { forWhat, peopleText, escapeHtml, minuteOf, settledAt, formatSum } from './text.mts';
+import {
+	forWhat,
+	peopleText,
+	escapeHtml,
+	minuteOf,
+	settledAt,
+	formatSum,
+	namesWithNumbers,
+} from './text.mts';
 import {
 	amountOf,
 	hasOtherAmount,
@@ -88,7 +96,11 @@ export function heading(
 		payments.map((row) => row.line || row.employeeKey || row.userId || row.reference),
 	);
 	const count = persons.size < payments.length ? `${payments.length} payments to ` : '';
-	const text = `${escapeHtml(title)}: ${count}${peopleText({ length: persons.size })}${total}`;
+	const numbers = payments.flatMap(({ line, employeeKey }) => (line && employeeKey) || []);
+	// By mistake two rows can have one number, so nobody knows how many people they are.
+	const isRepeated = new Set(numbers).size < numbers.length;
+	const whom = isRepeated ? `${persons.size} rows` : peopleText({ length: persons.size });
+	const text = `${escapeHtml(title)}: ${count}${whom}${total}`;
 	// Somebody has to do something for these, so they are red everywhere.
 	return /^(UNKNOWN|Not paid|Paid less)/.test(title) ? `<em>${text}</em>` : text;
 }
@@ -126,6 +138,10 @@ export function byPeriod(rows: PaymentRow[], register: Register, showPaid = sect
 		];
 	});
 }
+
+/** The question about people who have another name than before. HTML. */
+export const renamedText = (rows: PaymentRow[]): string =>
+	`Somebody else? ${rows.map((row) => `${namesWithNumbers([row])}. ${escapeHtml(remarksWith(row, ['changedName']).join(' '))}`).join(' ')} A number has one wallet: if it is somebody else, give them an employee number of their own`;
 
 export const noPersons = (rows: PaymentRow[]): Part => {
 	const seen = rows.map(({ line, name, employee }) => `${line} ${name || employee || ''}`);

@@ -2,12 +2,13 @@
 import {
 	hasOtherAmount,
 	isCorrection,
+	isDisputed,
 	onePerPayment,
 	roundingEtb,
 	sumOf,
 	type PaymentRow,
 } from './payment-row.mts';
-import { correctionsOf, type Register } from './register.mts';
+import { correctionsOf, openDisputes, rowOf, type Register } from './register.mts';
 import { formatSum } from './text.mts';
 
 /**
@@ -17,7 +18,10 @@ import { formatSum } from './text.mts';
 function missingEtb(row: PaymentRow, register: Register): number {
 	if (typeof row.paid?.amountEtb !== 'number') return 0;
 	const corrections = row.purpose === 'salary' ? correctionsOf(row, register) : [];
-	return (row.listedAmountEtb ?? 0) - sumOf([row.paid, ...corrections]);
+	const known = rowOf(register, row) ?? {};
+	// If it was disputed, and corrected since, only the correction was paid.
+	const isReplaced = isDisputed(known) && openDisputes([known], register).length === 0;
+	return (row.listedAmountEtb ?? 0) - sumOf(isReplaced ? corrections : [row.paid, ...corrections]);
 }
 
 /** Those who were paid less. A correction with another amount can be a further one: nobody can tell. */

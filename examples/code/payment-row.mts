@@ -121,11 +121,9 @@ export const onePerPayment = (rows: PaymentRow[]): PaymentRow[] => [
 	).values(),
 ];
 
-/** Whether two rows have the same employee number: the register can have it in several spellings, or lack it. */
-export function isSamePerson(one: RegisterRow, other: RegisterRow): boolean {
-	const [key, otherKey] = [one, other].map(({ employeeKey }) => employeeKeyOf(employeeKey ?? ''));
-	return key !== '' && key === otherKey;
-}
+/** Whether two rows have the same employee number. A row of the register can lack it. */
+export const isSamePerson = (one: RegisterRow, other: RegisterRow): boolean =>
+	Boolean(one.employeeKey) && one.employeeKey === other.employeeKey;
 
 export const hasRemark =
 	(wanted: RemarkCode) =>
@@ -161,12 +159,16 @@ export const roundingEtb = 0.006;
 export const hasOtherAmount = ({ listedAmountEtb }: PaymentRow, other: PaymentRow): boolean =>
 	typeof listedAmountEtb === 'number' && Math.abs(listedAmountEtb - amountOf(other)) > roundingEtb;
 
-/** Whether only a person says that it was paid: the service gave no transaction. */
-export const isOnlyRecorded = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
-	outcome === 'paid' && Boolean(settledBy) && !txHash;
+/** The end of the reason of a payment that is recorded as paid, and of which somebody said the opposite. */
+export const denial = 'said that it was not paid';
 
-/** Whether a second person said that it was not paid, which the reason tells. */
-export const isDisputed = (row: RegisterRow): boolean => isOnlyRecorded(row) && Boolean(row.reason);
+/** Whether somebody said of a payment without a transaction, which is recorded as paid, that it was not. */
+export const isDisputed = ({ outcome, txHash, reason }: RegisterRow): boolean =>
+	outcome === 'paid' && !txHash && reason?.endsWith(denial) === true;
+
+/** Whether only a person says that it was paid: the service gave no transaction. */
+export const isOnlyRecorded = (row: RegisterRow): boolean =>
+	isDisputed(row) || (row.outcome === 'paid' && Boolean(row.settledBy) && !row.txHash);
 
 export const isTitleOrTotal = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);

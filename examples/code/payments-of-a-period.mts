@@ -1,6 +1,6 @@
 /** *One row for each payment* of `payments-of-a-period.json`. The first item has the page, and each has a row of the file. */
 import { fileRow } from './file-row.mts';
-import { hasOutcome, isOnlyRecorded } from './payment-row.mts';
+import { hasOutcome, isDisputed, isOnlyRecorded } from './payment-row.mts';
 import { byPeriod, heading, page } from './page.mts';
 import { disputeText, openDisputes, loadRegister } from './register.mts';
 import { forWhat } from './text.mts';
@@ -14,7 +14,9 @@ const rows = register.rows.filter(
 );
 const paid = rows.filter(hasOutcome('paid'));
 const recorded = paid.filter(isOnlyRecorded);
-const disputed = disputeText(openDisputes(paid, register));
+const open = openDisputes(paid, register);
+const disputed = disputeText(open);
+const corrected = disputeText(paid.filter((row) => isDisputed(row) && !open.includes(row)));
 const isMixed = new Set(paid.map(forWhat)).size > 1;
 const { html } = page(
 	rows.length === 0 && 'There is no payment of this period.',
@@ -22,6 +24,7 @@ const { html } = page(
 	recorded.length > 0 &&
 		`<p>${heading('Of these only recorded as paid by a person, without a transaction', recorded)}.</p>`,
 	disputed && `<h4>${disputed}. So the sum may be too high.</h4>`,
+	corrected && `<h4>${corrected}. A correction was paid since, and the sum has both.</h4>`,
 	rows.some(hasOutcome('unknown')) &&
 		'<p>Is somebody UNKNOWN settled already? If that was in the node of a workflow, run the workflow again: then it stands here.</p>',
 	...byPeriod(rows, register),

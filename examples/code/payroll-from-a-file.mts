@@ -27,7 +27,10 @@ function itemsOfList(payrollRun: PayrollRun): object[] {
 	const fields = [shown, radio('decision', 'Your decision', decisions)];
 	const written = updatesToWrite(run);
 	return [
-		{ asks: asksForApproval, approve, fields, page: (error ? failedListPage(run) : shown).html },
+		{
+			...{ asks: asksForApproval, approve, fields },
+			page: (error ? failedListPage(run) : shown).html,
+		},
 		...itemsForWhatNext(written, run),
 		...(written.length > 0 ? itemsOfPaidLess([...run.paidLess, ...run.otherCorrections]) : []),
 		...rowsInFile(run).map(fileRow),

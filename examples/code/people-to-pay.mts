@@ -1,5 +1,13 @@
 /** *Page* of `people-to-pay.json`: the people who are new, changed, like somebody else, or cannot be used. */
-import { columnsNotRead, noPersons, page, radio, section, type Part } from './page.mts';
+import {
+	columnsNotRead,
+	noPersons,
+	page,
+	radio,
+	renamedText,
+	section,
+	type Part,
+} from './page.mts';
 import { hasRemark, isTitleOrTotal, likeOthers } from './payment-row.mts';
 import { peopleText, escapeHtml, namesWithNumbers } from './text.mts';
 import { itemsOf, type CheckedItem } from './workflow.mts';
@@ -41,8 +49,7 @@ const html = page(
 	stays,
 	twice.length > 0 &&
 		`<h2><em>The same person under two numbers? ${namesWithNumbers(twice)}: see below</em></h2>`,
-	renamed.length > 0 &&
-		`<h4>Another name than before, see below: ${namesWithNumbers(renamed)}</h4>`,
+	renamed.length > 0 && `<h2><em>${renamedText(renamed)}</em></h2>`,
 	namesakes.length > 0 &&
 		`<h4>New, with the name of another number, see below: ${namesWithNumbers(namesakes)}</h4>`,
 	section('Cannot be used', problems),
@@ -61,7 +68,9 @@ const steps = [
 const confirmed = steps.filter(Boolean).join(', ');
 const nothing = 'Change nothing';
 // The first choice is the easy one.
-const options = (twice.length > 0 ? [nothing, confirmed] : [confirmed, nothing]).filter(Boolean);
+const options = (
+	twice.length + renamed.length > 0 ? [nothing, confirmed] : [confirmed, nothing]
+).filter(Boolean);
 const item = {
 	title: error ? 'Nobody can be set up' : 'Set up these people?',
 	page: html.html,

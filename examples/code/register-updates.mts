@@ -1,7 +1,9 @@
 /** The rows of the register after a run of a payroll. */
 import { isChange } from '../../nodes/EtbWallet/list/remarks.ts';
 import {
+	denial,
 	hasOutcome,
+	isDisputed,
 	referenceOf,
 	sureness,
 	reasonOf,
@@ -10,7 +12,7 @@ import {
 } from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
 import { rowOf } from './register.mts';
-import { isSaidNotPaid } from './settling.mts';
+import { statementAbout } from './settling.mts';
 
 /** The outcomes that the register stores as another one. */
 const storedOutcomes: Readonly<Record<string, RegisterRow['outcome']>> = {
@@ -22,20 +24,28 @@ const storedOutcome = ({ outcome }: PaymentRow): RegisterRow['outcome'] =>
 
 /** Whether the statement *It was not paid* changed nothing in the node, because somebody had settled it there. */
 export const wasFreedBefore = (result: PaymentRow, { submitted }: PayrollRun): boolean =>
-	result.code === 'ready' && isSaidNotPaid(submitted, result);
+	result.code === 'ready' && statementAbout(submitted, result) === 'notPaid';
 
 /** Whether one person said that it was not paid and another one that it was, so the node has it in doubt again. */
 export const isContradicted = (
 	result: PaymentRow,
 	{ isSettling, submitted }: PayrollRun,
-): boolean => isSettling && result.code === 'notSettled' && !isSaidNotPaid(submitted, result);
+): boolean =>
+	isSettling && result.code === 'notSettled' && statementAbout(submitted, result) !== 'notPaid';
 
 /**
  * Whether somebody said *It was not paid* of a payment that another person recorded as paid. It stays paid, because a
  * payment that is free again could be sent twice, but the register keeps the statement.
  */
 const isDenied = (result: PaymentRow, old: RegisterRow, { isSettling, submitted }: PayrollRun) =>
-	isSettling && result.code === 'paidBefore' && isSaidNotPaid(submitted, result) && !old.txHash;
+	isSettling &&
+	result.code === 'paidBefore' &&
+	statementAbout(submitted, result) === 'notPaid' &&
+	!old.txHash;
+
+/** Whether somebody said *It was paid* of a disputed payment, which ends the dispute. */
+const isConfirmed = (result: PaymentRow, old: RegisterRow, { isSettling, submitted }: PayrollRun) =>
+	isSettling && isDisputed(old) && statementAbout(submitted, result) === 'paid';
 
 /** The first reason says more than that it is still unknown. */
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
@@ -50,10 +60,15 @@ function registeredReason(
 	if (keepsReason(row, old)) return row.problem || old.reason;
 	if (isContradicted(row, run)) {
 		const [first, second] = [old.settledBy || 'Somebody', run.submitted.user?.email];
-		const takesBack = first === second ? 'took that back' : `${second} as paid`;
+		const takesBack =
+			first === second || statementAbout(run.submitted, row) === 'takesBack'
+				? `${second} took that back`
+				: `${second} as paid`;
 		return `${first} recorded it as not paid, and ${takesBack}. Ask the partner service once more`;
 	}
-	if (isDenied(row, old, run)) return `${run.submitted.user?.email} said that it was not paid`;
+	if (isDenied(row, old, run)) return `${run.submitted.user?.email} ${denial}`;
+	if (isConfirmed(row, old, run))
+		return `${old.reason}. ${run.submitted.user?.email} said that it was paid`;
 	if (storedOutcome(row) !== 'paid') return reasonOf(row);
 	const changes = (row.remarks ?? []).filter(isChange);
 	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';
@@ -67,12 +82,12 @@ function registeredReason(
  *
  * the register has | stays after a list | stays after a statement
  * --- | --- | ---
- * paid | always | always, unless somebody denies a payment without a transaction
+ * paid | always | always, unless somebody denies a payment without a transaction, or ends a dispute
  * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
  * notPaid | never | unless it is contradicted, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
-	if (isDenied(row, old, run)) return false;
+	if (isDenied(row, old, run) || isConfirmed(row, old, run)) return false;
 	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
 	if (!run.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];

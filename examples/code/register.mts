@@ -1,5 +1,8 @@
 /** The register: the table *ETB payments*. */
+import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
+import { periodIn } from '../../nodes/EtbWallet/list/period.ts';
 import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.ts';
+import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import {
 	amountOf,
@@ -28,11 +31,17 @@ export interface Register {
 const keyOfRow = ({ reference, id }: RegisterRow): string =>
 	reference ? referenceKeyOf(reference) : `id ${id}`;
 
+/** A person can write into the table by hand. */
+const normalized = ({ employeeKey, employee, period }: RegisterRow) => ({
+	employeeKey: employeeKeyOf(employeeKey || employee || '') || employeeKey,
+	period: periodIn(normalizeText(period ?? '')) ?? period,
+});
+
 export function registerOf(read: RegisterRow[]): Register {
 	const rows = read
 		// A row that somebody added by hand is empty.
 		.filter(({ reference, outcome }) => reference || outcome)
-		.map((row) => ({ ...row, outcome: registeredOutcome(row.outcome ?? '') }))
+		.map((row) => ({ ...row, ...normalized(row), outcome: registeredOutcome(row.outcome ?? '') }))
 		.sort((one, other) => sureness(one) - sureness(other));
 	const byReference = new Map(rows.map((row) => [keyOfRow(row), row]));
 	const surest = rows.filter((row) => row.outcome === byReference.get(keyOfRow(row))?.outcome);
@@ -62,14 +71,28 @@ export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[
 			!hasOutcome('notPaid')(each),
 	);
 
-/** The disputed payments among rows of the register that no correction of at least their amount has ended. */
-export const openDisputes = (rows: RegisterRow[], register: Register): RegisterRow[] =>
-	rows.filter(
-		(row) => isDisputed(row) && sumOf(correctionsOf(row, register)) < amountOf(row) - roundingEtb,
-	);
+/**
+ * The disputed payments among rows of the register that no correction has ended. All disputed payments of a person for a
+ * period need corrections of their sum, which were paid later, and are not disputed themselves.
+ */
+export function openDisputes(rows: RegisterRow[], register: Register): RegisterRow[] {
+	const disputed = rows.filter(isDisputed);
+	const others = register.rows.filter(isDisputed);
+	const deniedAt = ({ updatedAt }: RegisterRow): number =>
+		updatedAt ? new Date(updatedAt).getTime() : Date.now();
+	return disputed.filter((row) => {
+		const isOther = (each: RegisterRow): boolean =>
+			each.reference !== row.reference && isSamePerson(each, row) && each.period === row.period;
+		const sum = sumOf([row, ...others.filter(isOther)]);
+		const corrections = correctionsOf(row, register)
+			.filter((each) => !isDisputed(each))
+			.filter(({ paidAt }) => paidAt && new Date(paidAt).getTime() > deniedAt(row));
+		return !amountOf(row) || sumOf(corrections) < sum - roundingEtb;
+	});
+}
 
 /** The words for them; empty if there are none. HTML. */
 export const disputeText = (disputed: RegisterRow[]): string =>
 	disputed.length > 0
-		? `Recorded as paid, but a second person said that it was not: ${disputed.map((row) => `${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))}`).join('; ')}`
+		? `Recorded as paid, but somebody said that it was not: ${disputed.map((row) => `${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))}`).join('; ')}`
 		: '';

@@ -7,12 +7,15 @@ import type { Submitted } from './workflow.mts';
 
 /** The payments that the page asks about. */
 export interface Asked {
-	unknown: RegisterRow[];
+	/** Those that are unknown, and those of which two people said different things. */
+	open: RegisterRow[];
 	/** Those that somebody recorded as not paid, and that were not sent since. */
 	freed: RegisterRow[];
+	/** Those that somebody recorded as paid, and of which the service gave no transaction. */
+	recorded: RegisterRow[];
 }
 
-/** The choices for a payment that is unknown. */
+/** The choices for a payment that is open. */
 export const choices = {
 	notKnown: 'Not known yet',
 	paid: 'It was paid',
@@ -22,35 +25,65 @@ export const choices = {
 /** The name of the field of a payment. A reference can have signs that a name cannot have. */
 export const fieldOf = ({ reference }: RegisterRow): string => encodeURIComponent(reference ?? '');
 
-const isSaid = (submitted: Submitted, choice: string) => (row: RegisterRow) =>
-	submitted[fieldOf(row)] === choice;
-
-/** Whether the statement about a payment is *It was not paid*. */
-export const isSaidNotPaid = (submitted: Submitted, row: RegisterRow): boolean =>
-	isSaid(submitted, choices.notPaid)(row);
-
-/** The field for a payment that somebody recorded as not paid by mistake, its choice for a payment, and that for none. */
+/** The field for a payment that somebody recorded wrongly, and its choice for none. */
 export const mistakeField = 'mistake';
-export const noMistake = 'Nobody';
-export const mistakeChoice = ({ name, reference }: RegisterRow): string =>
-	`${name ?? 'No name'} (${reference})`;
+export const noMistake = 'No';
+const asPaid = ({ reference }: RegisterRow): string => ` (${reference}): recorded as paid`;
+const asNotPaid = ({ reference }: RegisterRow): string => ` (${reference}): recorded as not paid`;
+/** The choices of that field for other payments. */
+export const mistakeChoices = ({ freed, recorded }: Asked): string[] => [
+	...freed.map((row) => `${row.name ?? 'No name'}${asNotPaid(row)}`),
+	...recorded.map((row) => `${row.name ?? 'No name'}${asPaid(row)}`),
+];
+
+/** The statement of the form about a payment. *takesBack*: that it was recorded as not paid by mistake. */
+export function statementAbout(
+	submitted: Submitted,
+	row: RegisterRow,
+): 'paid' | 'notPaid' | 'takesBack' | undefined {
+	const choice = submitted[fieldOf(row)];
+	if (choice === choices.paid) return 'paid';
+	if (choice === choices.notPaid) return 'notPaid';
+	const mistake = String(submitted[mistakeField]);
+	if (mistake.endsWith(asNotPaid(row))) return 'takesBack';
+	return mistake.endsWith(asPaid(row)) ? 'notPaid' : undefined;
+}
 
 /** Whether the form has any statement. */
 export const isAnythingSaid = ({ [mistakeField]: mistake = noMistake, ...fields }: Submitted) =>
 	mistake !== noMistake ||
 	Object.values(fields).some((value) => value === choices.paid || value === choices.notPaid);
 
+/**
+ * Whether the register has another row for a payment than the page showed, one that is unknown. It can be that of a later
+ * sending, which the person did not ask about.
+ * @param now the register after the page was answered
+ */
+function isOutdated(row: RegisterRow, now: RegisterRow[]): boolean {
+	const timeOf = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 0).getTime();
+	const current = now.filter(({ reference }) => reference === row.reference);
+	const isSettled = ({ outcome }: RegisterRow): boolean =>
+		outcome === 'paid' || outcome === 'notPaid';
+	const isShown = (each: RegisterRow): boolean =>
+		each.id === row.id && timeOf(each) === timeOf(row);
+	return current.length === 0 || current.some((each) => !isSettled(each) && !isShown(each));
+}
+
 /** The field *Was Paid* of the node that settles. The node makes a payment unknown again whose *not paid* is taken back. */
-export const wasPaid = (submitted: Submitted, { unknown, freed }: Asked) => [
-	...unknown.filter(isSaid(submitted, choices.paid)).map(({ reference }) => reference),
+export const wasPaid = (submitted: Submitted, { open, freed }: Asked, now: RegisterRow[]) => [
+	...open
+		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, now))
+		.map(({ reference }) => reference),
 	...freed
-		.filter((row) => submitted[mistakeField] === mistakeChoice(row))
+		.filter((row) => statementAbout(submitted, row) === 'takesBack')
 		.map(({ reference }) => ({ reference, takesBack: true })),
 ];
 
-/** The field *Was Not Paid* of the node that settles: each payment with the time at which it was sent. */
-export const wasNotPaid = (submitted: Submitted, { unknown }: Asked) =>
-	unknown.filter(isSaid(submitted, choices.notPaid)).map(({ reference, updatedAt }) => ({
-		reference,
-		sentAt: updatedAt && new Date(updatedAt).toISOString(),
-	}));
+/** The field *Was Not Paid* of the node that settles: each payment with the time at which its row was written. */
+export const wasNotPaid = (submitted: Submitted, { open, recorded }: Asked, now: RegisterRow[]) =>
+	[...open, ...recorded]
+		.filter((row) => statementAbout(submitted, row) === 'notPaid' && !isOutdated(row, now))
+		.map(({ reference, updatedAt }) => ({
+			reference,
+			sentAt: updatedAt && new Date(updatedAt).toISOString(),
+		}));

@@ -1,7 +1,7 @@
 /** Reads the node's parameters for its items. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InvalidValueError, show } from '../shared/invalidValue';
-import { hasExpression, isItemInExpressions, savedParameter } from '../shared/n8n';
+import { hasExpression, isItemInExpressions, namesItem, savedParameter } from '../shared/n8n';
 
 /**
  * Reads a parameter for an item; undefined for a parameter that n8n did not save.
@@ -61,7 +61,7 @@ export function readSameForAll<Value>(
 ): Value {
 	const [firstIndex = 0] = itemIndexes;
 	const first = valueOf(firstIndex);
-	if (!hasExpression(savedParameter(context, name))) return first;
+	if (!namesItem(savedParameter(context, name))) return first;
 	const text = JSON.stringify(first);
 	for (const itemIndex of itemIndexes) {
 		const value = valueOf(itemIndex);

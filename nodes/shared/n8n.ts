@@ -186,6 +186,14 @@ export function hasExpression(saved: unknown): boolean {
 	return isObject(saved) && Object.values(saved).some(hasExpression);
 }
 
+/** Whether a saved parameter is an expression that can give another value for each item. */
+export function namesItem(saved: unknown): boolean {
+	if (isObject(saved)) return Object.values(saved).some(namesItem);
+	const itemWords =
+		/\$(?:json|item|itemIndex|thisItem|binary|data|node|input|position)\b|\.item\b|itemMatching|pairedItem/;
+	return typeof saved === 'string' && saved.startsWith('=') && itemWords.test(saved);
+}
+
 /**
  * Whether `$json` of an expression is the item itself. In a tool of an AI agent `$json` is the agent's item,
  * and the items are the model's arguments. If n8n no longer has the data proxy, it evaluates all expressions,

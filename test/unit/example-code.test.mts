@@ -15,9 +15,8 @@ import {
 import { z } from 'zod';
 import { readExample, tablesOf } from '../../demo/examples.mts';
 import { declineChoice, modeAfter } from '../../examples/code/approval.mts';
-import type { PaymentRow } from '../../examples/code/payment-row.mts';
+import type { PaymentRow, RegisterRow } from '../../examples/code/payment-row.mts';
 import { wasNotPaid, wasPaid, type Asked } from '../../examples/code/settling.mts';
-import { stillReady } from '../../examples/code/still-ready.mts';
 import type { Submitted } from '../../examples/code/workflow.mts';
 import { checkList } from '../../nodes/EtbWallet/list/checkList.ts';
 import { latelyDays } from '../../nodes/EtbWallet/list/remarks.ts';
@@ -419,15 +418,30 @@ describe('an answer about a payment that another page recorded as paid', () => {
 			const runs = { 'What is open': [[{}]], Payments: [[disputed, ...others]] };
 			return JSON.stringify(pageAndRows('payroll.json', runs)[0]);
 		};
-		expect(pageWith()).toMatch(/a second person said .*: Person 1.*second@example\.com said/);
-		const correction = { purpose: 'correction', reference: 'c' };
-		expect(pageWith(registered(1, 'paid', correction))).not.toContain('a second person said');
+		expect(pageWith()).toMatch(/somebody said .*: Person 1.*second@example\.com said/);
+		const correction = {
+			...{ purpose: 'correction', reference: 'c' },
+			paidAt: new Date(Date.now() + 60_000).toISOString(),
+		};
+		expect(pageWith(registered(1, 'paid', correction))).not.toContain('somebody said');
+		// A correction that was paid before the denial was for something else, and a disputed one ends nothing.
+		const earlier = { ...correction, paidAt: '2026-10-25T08:00:00Z' };
+		expect(pageWith(registered(1, 'paid', earlier))).toContain('somebody said');
+		const denied = { reason: disputed.reason, updatedAt: now };
+		expect(pageWith(registered(1, 'paid', { ...correction, ...denied }))).toContain(
+			'somebody said',
+		);
+		const bonus = registered(1, 'paid', { ...denied, purpose: 'bonus', reference: 'b' });
+		expect(pageWith(registered(1, 'paid', correction), bonus)).toContain('somebody said');
+		const itself = { ...disputed, purpose: 'correction' };
+		const ofItself = { 'What is open': [[{}]], Payments: [[itself]] };
+		expect(JSON.stringify(pageAndRows('payroll.json', ofItself)[0])).toContain('somebody said');
 		const nobody = { employeeKey: null };
 		const loose = [{ ...disputed, ...nobody }, registered(2, 'paid', { ...correction, ...nobody })];
 		const ofNobody = { 'What is open': [[{}]], Payments: [loose] };
-		expect(JSON.stringify(pageAndRows('payroll.json', ofNobody)[0])).toContain('a second person');
+		expect(JSON.stringify(pageAndRows('payroll.json', ofNobody)[0])).toContain('somebody said');
 		const small = registered(1, 'paid', { ...correction, amountEtb: 50 });
-		expect(pageWith(small)).toContain('a second person said');
+		expect(pageWith(small)).toContain('somebody said');
 		const { rows } = check([disputed]);
 		const list = {
 			'Upload a list': [[{ period, purpose, list: { filename: 'x' }, user: user('first') }]],
@@ -436,7 +450,7 @@ describe('an answer about a payment that another page recorded as paid', () => {
 			Payments: [[disputed]],
 		};
 		expect(JSON.stringify(pageAndRows('payroll-from-a-file.json', list)[0])).toMatch(
-			/<h4>Recorded as paid, but a second person said .*Person 1.*1,000\.00 ETB/,
+			/<h4>Recorded as paid, but somebody said .*Person 1.*1,000\.00 ETB/,
 		);
 		const asked = [[{ period, user: user('first') }]];
 		const month = pageAndRows(
@@ -445,16 +459,18 @@ describe('an answer about a payment that another page recorded as paid', () => {
 			0,
 			'One row for each payment',
 		);
-		expect(JSON.stringify(month[0])).toContain('a second person said that it was not');
+		expect(JSON.stringify(month[0])).toContain('somebody said that it was not');
 	});
 
 	test('says in red that it contradicts, whose answer counts, and what to do', () => {
 		const answered = { [referenceOf(1)]: 'It was not paid' };
 		const settled = registered(1, 'paid', { workflow: 'S (own)', settledBy: 'first@example.com' });
 		expect(after(answered, [settled])).toMatch(
-			/<h4>Not recorded: Person 1 .*said that it was not paid, but first@example.com recorded it as paid at .* as a correction/,
+			/<h4>It stays recorded as paid: Person 1 .*said that it was not paid, but first@example.com recorded it as paid at .*purpose=correction/,
 		);
-		expect(after(answered)).toMatch(/<h4>Not recorded: .* but somebody else recorded it as paid/);
+		expect(after(answered)).toMatch(
+			/<h4>It stays recorded as paid: .* but somebody else recorded it as paid/,
+		);
 	});
 });
 
@@ -467,10 +483,11 @@ describe('the answers of the page What is open', () => {
 		);
 	const Asking = z.object({ asked: z.custom<Asked>() });
 	/** The statements that the node records after this answer to the page of these payments. */
-	function statements(answer: Submitted, payments: Rows) {
+	function statements(answer: Submitted, payments: Rows, later = payments) {
 		const runs = { 'What is open': [[{}]], Payments: [payments] };
 		const { asked } = Asking.parse(pageAndRows('payroll.json', runs)[0]);
-		return { wasPaid: wasPaid(answer, asked), wasNotPaid: wasNotPaid(answer, asked) };
+		const now = z.array(z.custom<RegisterRow>()).parse(later);
+		return { wasPaid: wasPaid(answer, asked, now), wasNotPaid: wasNotPaid(answer, asked, now) };
 	}
 
 	test('name the unknown payments, and the time at which each was sent', () => {
@@ -484,11 +501,94 @@ describe('the answers of the page What is open', () => {
 		expect(statements({ 'r%200': 'Not known yet' }, payments)).toEqual(nothing);
 	});
 
+	test.each([
+		['sent again', { updatedAt: '2026-10-25T09:00:00Z' }, 0],
+		['written anew', { id: 9 }, 0],
+		['recorded as paid', { outcome: 'paid', updatedAt: '2026-10-25T09:00:00Z' }, 1],
+		['recorded as not paid', { outcome: 'notPaid', updatedAt: '2026-10-25T09:00:00Z' }, 1],
+		['the same', { updatedAt: new Date('2026-10-25T08:00:00Z') }, 1],
+	])('are about the payment that the page showed: it is %s by then', (_how, more, count) => {
+		const payments = named(['unknown']);
+		const [later = {}] = named(['unknown'], [more]);
+		for (const answer of ['It was paid', 'It was not paid']) {
+			const said = statements({ 'r%200': answer }, payments, [later]);
+			expect([...said.wasPaid, ...said.wasNotPaid]).toHaveLength(count);
+		}
+		expect(statements({ 'r%200': 'It was not paid' }, payments, [])['wasNotPaid']).toEqual([]);
+	});
+
+	test('say that one was recorded as paid by mistake', () => {
+		const payments = named(['paid', 'paid'], [{ settledBy }, { txHash: '0x1' }]);
+		const said = [0, 1].map((index) =>
+			statements({ mistake: `Sara (r ${index}): recorded as paid` }, payments),
+		);
+		expect(said).toMatchObject([
+			{ wasPaid: [], wasNotPaid: [{ reference: 'r 0' }] },
+			{ wasPaid: [], wasNotPaid: [] },
+		]);
+	});
+
+	/** The page and the written row after an answer about one payment, and the result of the node. */
+	function answered(answer: object, before: object, result: object) {
+		const reference = referenceOf(1);
+		const row = registered(1, 'paid', { ...own, settledBy, ...before });
+		const runs = {
+			'What is open': [[{}]],
+			Payments: [[registered(1, 'unknown', own)]],
+			'Payments now': [[row]],
+			Ask: [[{ ...answer, user: user('second') }]],
+			'Pay salaries': [[{ reference, ...result, mode: 'settle' }]],
+		};
+		const items = pageAndRows('payroll.json', runs, 1);
+		const [written] = items.filter(({ createdAt }) => createdAt === true);
+		return { page: JSON.stringify(items[0]), written };
+	}
+	const isPaid = { outcome: 'alreadyPaid', code: 'paidBefore' };
+
+	test('end a dispute if somebody says that it was paid', () => {
+		const reason = 'b@x.et said that it was not paid';
+		const paid = { [referenceOf(1)]: 'It was paid' };
+		const { page, written } = answered(paid, { reason }, isPaid);
+		expect(written).toMatchObject({ outcome: 'paid', amountEtb: 1000 });
+		expect(written?.['reason']).toMatch(/not paid\. second@.* said that it was paid$/);
+		expect(page).not.toContain('Two people said different things');
+	});
+
+	test('leave a payment that was sent again and paid as it is, and say that it may be paid twice', () => {
+		const paid = { amountEtb: 1777, txHash: '0x7', settledBy: '' };
+		const said = answered({ [referenceOf(1)]: 'It was paid' }, paid, isPaid);
+		expect(said.written).toBeUndefined();
+		expect(said.page).toMatch(/Perhaps paid twice: Person 1/);
+		const denied = answered({ [referenceOf(1)]: 'It was not paid' }, paid, isPaid);
+		expect(denied.written).toBeUndefined();
+		expect(denied.page).not.toContain('Perhaps paid twice');
+	});
+
+	test('are told as not recorded if the payment was sent again, and is unknown', () => {
+		const again = { outcome: 'unknown', settledBy: '', updatedAt: '2026-10-26T08:00:00Z' };
+		const nothing = { outcome: 'unknown', code: 'notSettled', message: 'Empty' };
+		const answer = { [referenceOf(1)]: 'It was paid' };
+		const { page, written } = answered(answer, again, { ...nothing, reference: undefined });
+		expect(written).toBeUndefined();
+		expect(page).toMatch(/Not recorded: Person 1 .*it may have been sent again/);
+	});
+
+	test('say whose mistake is taken back by whom', () => {
+		const freed = { outcome: 'notPaid' };
+		const mistake = `Person 1 (${referenceOf(1)}): recorded as not paid`;
+		const contradicted = { outcome: 'unknown', code: 'notSettled', message: 'Differs' };
+		const { written } = answered({ mistake }, freed, contradicted);
+		expect(written?.['reason']).toMatch(
+			/^first@.* recorded it as not paid, and second@.* took that back/,
+		);
+	});
+
 	test('take back that one was not paid, if a person said so', () => {
 		const outcomes = ['unknown', 'notPaid', 'notPaid', 'paid'];
 		const payments = named(outcomes, [{ settledBy }, { settledBy }, {}, { settledBy }]);
 		const takenBack = outcomes.map(
-			(_, index) => statements({ mistake: `Sara (r ${index})` }, payments)['wasPaid'],
+			(_, index) =>
+				statements({ mistake: `Sara (r ${index}): recorded as not paid` }, payments)['wasPaid'],
 		);
 		expect(takenBack).toEqual([[], [{ reference: 'r 1', takesBack: true }], [], []]);
 	});
@@ -551,7 +651,7 @@ describe('the answers of the page What is open', () => {
 			registered(1, outcome, { ...own, id }),
 		);
 		const [shown] = pageAndRows('payroll.json', { 'What is open': [[{}]], Payments: [payments] });
-		expect(shown).toMatchObject({ asked: { unknown: [], freed: [] } });
+		expect(shown).toMatchObject({ asked: { open: [], freed: [] } });
 		expect(JSON.stringify(shown)).not.toContain('Not paid');
 	});
 
@@ -562,6 +662,9 @@ describe('the answers of the page What is open', () => {
 			registered(3, 'notPaid', own),
 			registered(4, 'unknown'),
 			registered(5, 'notPaid', { settledBy }),
+			registered(6, 'paid', { ...own, settledBy }),
+			registered(7, 'paid', { ...own, txHash: '0x7' }),
+			registered(8, 'paid', { ...own, settledBy, reason: 'b@x.et said that it was not paid' }),
 		];
 		const runs = { 'What is open': [[{}]], Payments: [payments] };
 		const [{ fields = [] } = {}] = pageAndRows('payroll-from-a-file.json', runs);
@@ -569,9 +672,14 @@ describe('the answers of the page What is open', () => {
 		expect(shown).toMatch(/Not paid by another workflow: Person 5\. /);
 		expect(shown.match(/Upload the list of/g)).toHaveLength(1);
 		const asked = z.array(z.record(z.unknown())).parse(fields).slice(1);
-		const mistake = [{ option: 'Nobody' }, { option: `Person 2 (${referenceOf(2)})` }];
+		const mistake = [
+			'No',
+			`Person 2 (${referenceOf(2)}): recorded as not paid`,
+			`Person 6 (${referenceOf(6)}): recorded as paid`,
+		].map((option) => ({ option }));
 		expect(asked).toMatchObject([
 			{ fieldName: referenceOf(1) },
+			{ fieldName: referenceOf(8) },
 			{ fieldName: 'mistake', fieldOptions: { values: mistake } },
 		]);
 	});
@@ -646,7 +754,7 @@ describe('the page of a list', () => {
 		expect(choices[1]).toMatch(/^Approve: pay 6,000\.00 ETB to/);
 	});
 
-	test('of a 13th month says calmly that it is on top of the salary', () => {
+	test('of a 13th month asks on top whether it is one', () => {
 		const month13 = { purpose: '13th month' };
 		const payments = [1, 2, 3].map((number) => registered(number, 'paid'));
 		const { rows, ready } = check(payments, month13);
@@ -657,9 +765,11 @@ describe('the page of a list', () => {
 			'Pay salaries': [ready],
 			Payments: [payments],
 		});
-		expect(headline(page)).toBe('6,000.00 ETB for 3 people: 13th month, 2026-10');
-		expect(page).toMatch(/A 13th month of 6,000.00 ETB for .*, on top of 6,000.00 ETB for 2026-10/);
-		expect(choices[0]).toBe(approve);
+		expect(headline(page)).toMatch(
+			/Is this the 13th month.* 6,000.00 ETB for .*, on top of 6,000.00 ETB for 2026-10/,
+		);
+		expect(choices[0]).toBe(declineChoice);
+		expect(choices[1]).toBe(approve);
 	});
 
 	test('of a 13th month warns on top that the last one was paid a few days ago', () => {
@@ -809,25 +919,59 @@ describe('the page of a list', () => {
 		{ id: 70, workflow: 'Other (other)' },
 		{ id: 70, reference: ' SALARY‐2026-10-e1', employeeKey: null },
 	];
-	test.each(elsewhere)('does not send who was paid or left unknown meanwhile as %j', (more) => {
-		for (const outcome of ['paid', 'unknown', 'Paid']) {
-			const sent = stillReady(
-				paymentRows(check([]).ready),
-				[],
-				paymentRows([registered(1, outcome, more)]),
-			);
-			expect(sent.map(({ reference }) => reference)).toEqual([2, 3].map(referenceOf));
-		}
+	const unapproved = { uploader: user('first'), choice: 'Approve', by: user('second') };
+	/** The mode after the approval of a list, when the register has these payments then. */
+	const modeWith = (before: Rows, now: Rows): string =>
+		modeAfter(
+			{ user: unapproved.by, decision: unapproved.choice },
+			unapproved.uploader,
+			unapproved.choice,
+			{
+				checked: paymentRows(check(before).ready),
+				before: paymentRows(before),
+				now: paymentRows(now),
+			},
+		);
+	test.each([
+		...elsewhere,
+		{ id: 70, purpose: 'bonus', reference: 'b' },
+		{ id: 70, purpose: null, period: null, reference: 'b', employeeKey: null },
+	])('sends nobody if somebody was paid or left unknown meanwhile as %j', (more) => {
+		for (const outcome of ['paid', 'unknown', 'Paid'])
+			expect(modeWith([], [registered(1, outcome, more)])).toBe('dryRun');
+		expect(modeWith([], [registered(1, 'notPaid', more)])).toBe('pay');
+		const other = { ...more, userId: 'w9', employeeKey: 'E9', reference: 'x' };
+		expect(modeWith([], [registered(9, 'paid', other)])).toBe('pay');
 	});
 
-	test('sends who is written down as not paid, by whatever word, if the list was checked with it', () => {
-		const payments = ['notPaid', 'rejected', 'Not paid'].map((outcome, index) =>
-			registered(index + 1, 'notPaid', { outcome }),
-		);
-		const { ready } = check(payments);
-		const before = paymentRows(payments);
-		const sent = stillReady(paymentRows(ready), before, before);
-		expect(sent.map(({ reference }) => reference)).toEqual(ready.map(({ reference }) => reference));
+	test('sends who is written down as not paid, by whatever word, and whom the page told of', () => {
+		const payments = [
+			...['notPaid', 'rejected', 'Not paid'].map((outcome, index) =>
+				registered(index + 1, 'notPaid', { outcome }),
+			),
+			registered(1, 'paid', { id: 9, purpose: 'bonus', reference: 'b' }),
+		];
+		expect(modeWith(payments, payments)).toBe('pay');
+	});
+
+	test('of which somebody got another payment meanwhile says whom and what, and asks no more', () => {
+		const { ready } = check([]);
+		for (const decision of ['Approve', 'x']) {
+			const { page, asks, rows } = pageOf(
+				runs([], {
+					Ask: [[{ decision, user: user('second') }]],
+					Decision: [[{ mode: 'dryRun' }]],
+					'Pay salaries': [ready, ready],
+					'Payments now': [[registered(1, 'paid', { id: 9, purpose: 'bonus', reference: 'b' })]],
+				}),
+				1,
+			);
+			expect(asks).toBe(false);
+			expect(headline(page)).toMatch(
+				/Nobody was paid\. .*Person 1: 1,000\.00 ETB for 2026-10 bonus.*>Upload the list again</,
+			);
+			expect(rows.filter(({ createdAt }) => createdAt)).toEqual([]);
+		}
 	});
 
 	test.each(elsewhere)('says at the end that another list paid %j, also with a mistake', (more) => {
@@ -1025,18 +1169,20 @@ describe('the page of a list', () => {
 			})),
 		];
 		expect(pageOf(runs([], { People })).page).toMatch(
-			/<h4>Not in this list, see below: 1 person<.*not in this list and not paid for 2026-10: 1 person<.*Forgotten/,
+			/<h4>Not in this list, see below: 1 person<.*not in this list and not paid for 2026-10 salary: 1 person<.*Forgotten/,
 		);
-		const paid = [registered(4, 'paid')];
-		expect(pageOf(runs(paid, { People })).page).not.toContain('Not in this list');
+		for (const outcome of ['paid', 'unknown'])
+			expect(pageOf(runs([registered(4, outcome)], { People })).page).not.toContain(
+				'Not in this list',
+			);
 		const later = [registered(4, 'paid', { period: '2026-11', reference: 'l' })];
 		expect(pageOf(runs(later, { People })).page).toMatch(
-			/not paid for 2026-10: 1 person<.*Forgotten.*The first payment was for 2026-11/,
+			/not paid for 2026-10 salary: 1 person<.*Forgotten.*The first payment was for 2026-11/,
 		);
 		const last = registered(4, 'paid', { period: '2026-09', reference: 's', settledBy: 'a@b.et' });
 		const { page } = pageOf(runs([last], { People }));
 		expect(page).toMatch(
-			/not in this list and not paid for 2026-10: 1 person<.*Recorded as paid by a@b\.et/,
+			/not in this list and not paid for 2026-10 salary: 1 person<.*Recorded as paid by a@b\.et/,
 		);
 		const correction = runs([registered(4, 'paid', { ...last, purpose: 'correction' })], {
 			'Upload a list': [[{ ...upload, purpose: 'correction' }]],
@@ -1196,8 +1342,9 @@ describe('the page of a list', () => {
 			...given,
 		};
 		const submitted = { user: given.by, ...(decision !== undefined && { decision }) };
-		expect(modeAfter(submitted, uploader, shown)).toBe(given.mode);
-		expect(modeAfter({ user: given.by }, uploader, undefined)).toBe('dryRun');
+		const unchanged = { checked: [], before: [], now: [] };
+		expect(modeAfter(submitted, uploader, shown, unchanged)).toBe(given.mode);
+		expect(modeAfter({ user: given.by }, uploader, undefined, unchanged)).toBe('dryRun');
 	});
 
 	test('says at the end who is unknown, then who was paid, then who was not, and whom another list paid', () => {

@@ -4,6 +4,7 @@ import { readText } from '../../shared/fields';
 import { fieldError, isAbsent } from '../../shared/invalidValue';
 import {
 	hasExpression,
+	namesItem,
 	isRetryExecution,
 	isStartedBySchedule,
 	isStartedInEditor,
@@ -32,10 +33,6 @@ export interface ListSettings {
 /** The longest purpose, in letters: a whole reference has at most 200. */
 const maxPurposeLength = 50;
 
-/** Matches an expression that can give another value for each item. */
-const namesItem =
-	/\$json\b|\$item(?:Index)?\b|\$binary\b|\$data\b|\.item\b|itemMatching|\$thisItem\b/;
-
 /**
  * Reads the fields of Check List.
  * @throws {InvalidValueError}
@@ -48,7 +45,7 @@ export function readListSettings(context: IExecuteFunctions, read: ParameterRead
 	const ofList = (name: string, displayName: string): unknown => {
 		const saved = savedParameter(context, name);
 		const valueOf = (itemIndex: number): unknown => read(name, itemIndex);
-		if (typeof saved !== 'string' || !namesItem.test(saved)) return valueOf(0);
+		if (!namesItem(saved)) return valueOf(0);
 		return readSameForAll(context, name, displayName, valueOf, filled());
 	};
 	// Only an empty field means no table. An expression that gives nothing is a mistake, and an error.

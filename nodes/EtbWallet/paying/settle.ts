@@ -6,6 +6,7 @@ import {
 	errorItem,
 	hasErrorOutput,
 	hasExpression,
+	namesItem,
 	isStartedInEditor,
 	savedParameter,
 } from '../../shared/n8n';
@@ -142,7 +143,7 @@ function reportNotSettled(
 }
 
 /**
- * Reads the references in a field, one on each line. If an expression gives them, they are read for all items.
+ * Reads the references in a field, one on each line. If an expression names the item, they are read for all items.
  * @throws {InvalidValueError}
  */
 function readStatements(
@@ -150,9 +151,7 @@ function readStatements(
 	name: 'wasPaid' | 'wasNotPaid',
 	field: string,
 ): NamedStatement[] {
-	const items = hasExpression(savedParameter(context, name))
-		? [...context.getInputData().keys()]
-		: [0];
+	const items = namesItem(savedParameter(context, name)) ? [...context.getInputData().keys()] : [0];
 	const lines = items.flatMap((itemIndex) => {
 		const value: unknown = context.getNodeParameter(name, itemIndex, '');
 		return [value].flat().flatMap((each: unknown) => {
