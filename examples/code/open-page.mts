@@ -164,7 +164,7 @@ function disputedParts(disputed: RegisterRow[]): Part[] {
 	if (first === undefined) return [];
 	return [
 		`<h4>${disputeText(disputed)}. Ask the partner service once more. If it was paid, record that here. If it was not paid, ${correctionLink(first)}.</h4>`,
-		section('Two people said different things', disputed),
+		section('Recorded as paid, but in doubt', disputed),
 	];
 }
 

@@ -159,16 +159,12 @@ export const roundingEtb = 0.006;
 export const hasOtherAmount = ({ listedAmountEtb }: PaymentRow, other: PaymentRow): boolean =>
 	typeof listedAmountEtb === 'number' && Math.abs(listedAmountEtb - amountOf(other)) > roundingEtb;
 
-/** The end of the reason of a payment that is recorded as paid, and of which somebody said the opposite. */
-export const denial = 'said that it was not paid';
-
-/** Whether somebody said of a payment without a transaction, which is recorded as paid, that it was not. */
-export const isDisputed = ({ outcome, txHash, reason }: RegisterRow): boolean =>
-	outcome === 'paid' && !txHash && reason?.endsWith(denial) === true;
-
 /** Whether only a person says that it was paid: the service gave no transaction. */
-export const isOnlyRecorded = (row: RegisterRow): boolean =>
-	isDisputed(row) || (row.outcome === 'paid' && Boolean(row.settledBy) && !row.txHash);
+export const isOnlyRecorded = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
+	outcome === 'paid' && Boolean(settledBy) && !txHash;
+
+/** Whether somebody said of such a payment that it was not paid, which the reason tells. */
+export const isDisputed = (row: RegisterRow): boolean => isOnlyRecorded(row) && Boolean(row.reason);
 
 export const isTitleOrTotal = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);

@@ -1,7 +1,6 @@
 /** The rows of the register after a run of a payroll. */
 import { isChange } from '../../nodes/EtbWallet/list/remarks.ts';
 import {
-	denial,
 	hasOutcome,
 	isDisputed,
 	referenceOf,
@@ -66,9 +65,8 @@ function registeredReason(
 				: `${second} as paid`;
 		return `${first} recorded it as not paid, and ${takesBack}. Ask the partner service once more`;
 	}
-	if (isDenied(row, old, run)) return `${run.submitted.user?.email} ${denial}`;
-	if (isConfirmed(row, old, run))
-		return `${old.reason}. ${run.submitted.user?.email} said that it was paid`;
+	if (isDenied(row, old, run)) return `${run.submitted.user?.email} said that it was not paid`;
+	if (isConfirmed(row, old, run)) return '';
 	if (storedOutcome(row) !== 'paid') return reasonOf(row);
 	const changes = (row.remarks ?? []).filter(isChange);
 	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';
@@ -103,7 +101,10 @@ function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): Registe
 }
 
 /** The value for `settledBy`: undefined keeps the name of somebody else, and empty removes it. */
-function settlerOf(row: PaymentRow, run: PayrollRun): string | undefined {
+function settlerOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): string | undefined {
+	if (isConfirmed(row, old, run)) return run.submitted.user?.email;
+	// Somebody settled it in the node, which does not know who that was.
+	if (isDenied(row, old, run) && !old.settledBy) return 'somebody in the node';
 	if (row.code === 'paidBefore') return undefined;
 	return run.isSettling && !isContradicted(row, run) ? run.submitted.user?.email : '';
 }
@@ -164,7 +165,7 @@ function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 		txHash: result.txHash,
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy: approverOf(result, old, run),
-		settledBy: settlerOf(result, run),
+		settledBy: settlerOf(result, old, run),
 	};
 	// A row of a list that cannot be read has no reference.
 	return { row, mustBeWritten: Boolean(reference) };

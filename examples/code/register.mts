@@ -94,5 +94,5 @@ export function openDisputes(rows: RegisterRow[], register: Register): RegisterR
 /** The words for them; empty if there are none. HTML. */
 export const disputeText = (disputed: RegisterRow[]): string =>
 	disputed.length > 0
-		? `Recorded as paid, but somebody said that it was not: ${disputed.map((row) => `${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))}`).join('; ')}`
+		? `Recorded as paid, but in doubt: ${disputed.map((row) => `${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)})`).join('; ')}`
 		: '';

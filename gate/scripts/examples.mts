@@ -110,6 +110,31 @@ function gateNodes(
 	return [set, call];
 }
 
+/** The node that lets only rows through which can be paid: the gate takes no others. */
+const readyNode = (position: [number, number]): Node => ({
+	id: 'c1a3c0de-0003-4000-8000-00000000000a',
+	name: 'Ready',
+	type: 'n8n-nodes-base.filter',
+	typeVersion: 2.2,
+	position,
+	alwaysOutputData: true,
+	parameters: {
+		conditions: {
+			options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 },
+			conditions: [
+				{
+					id: 'ready',
+					leftValue: "={{ $json.status === 'ready' }}",
+					rightValue: '',
+					operator: { type: 'boolean', operation: 'true', singleValue: true },
+				},
+			],
+			combinator: 'and',
+		},
+		options: {},
+	},
+});
+
 const Id = z.object({ id: z.string() });
 
 /**
@@ -122,6 +147,7 @@ function withGate(
 	pay: Node,
 	[caller, call]: [Node, Node],
 	changed: Map<Node, Node[]>,
+	width = CALL_WIDTH,
 ): Pick<WorkflowFile, 'nodes' | 'connections'> {
 	const all = new Map(changed).set(pay, [caller, call]);
 	const gone = [...changed].flatMap(([node, nodes]) => (nodes.length === 0 ? [node] : []));
@@ -130,8 +156,8 @@ function withGate(
 		.flatMap((node) => [...all].find(([{ name }]) => name === node.name)?.[1] ?? [node])
 		.map((node) => {
 			const [left, top] = node.position;
-			const isBehind = left > x && node !== call && !isNote('')(node);
-			const position = [left + (isBehind ? CALL_WIDTH : 0), top];
+			const isBehind = left > x && node !== call && node !== caller && !isNote('')(node);
+			const position = [left + (isBehind ? width : 0), top];
 			return Node.parse(withoutThem({ ...node, position }, gone));
 		});
 	const links = among(nodes, example.connections);
@@ -148,9 +174,13 @@ export async function payrollThroughTheGate(): Promise<WorkflowFile> {
 	const example = await readExample('payroll.json');
 	const nodes = nodesOf(example);
 	const pay = only(nodes, 'node that pays', isPaying);
-	const settles = nodes.filter(({ type }) => /^n8n-nodes-base\.form(Trigger)?$/.test(type));
+	const settles = nodes.filter(
+		({ name, type }) => /^n8n-nodes-base\.form(Trigger)?$/.test(type) || name === 'Payments now',
+	);
 	if (settles.length === 0) throw new Error('The example has no form that settles');
-	const call = gateNodes(pay.name, Id.parse(pay).id, 'payroll', pay.position);
+	const [left, top] = pay.position;
+	const [caller, call] = gateNodes(pay.name, Id.parse(pay).id, 'payroll', [left + CALL_WIDTH, top]);
+	const ready = readyNode(pay.position);
 	const about = only(nodes, 'note about it', isNote('About this workflow'));
 	const copies = only(nodes, 'note about copies', isNote('A copy '));
 	const people = only(nodes, 'node that reads the people', ({ name }) => name === 'People');
@@ -203,6 +233,7 @@ export async function payrollThroughTheGate(): Promise<WorkflowFile> {
 						),
 					},
 				},
+				ready,
 			],
 		],
 		[
@@ -222,9 +253,15 @@ export async function payrollThroughTheGate(): Promise<WorkflowFile> {
 			],
 		],
 	]);
+	const { connections, ...made } = withGate(example, pay, [caller, call], changed, 2 * CALL_WIDTH);
 	return {
 		name: 'Pay salaries through the pay gate',
-		...withGate(example, pay, call, changed),
+		...made,
+		connections: {
+			...connections,
+			[checks.name]: to(ready.name),
+			[ready.name]: to(caller.name),
+		},
 		settings: example['settings'],
 	};
 }
