@@ -29,7 +29,6 @@ import {
 import {
 	choices,
 	fieldOf,
-	isAnythingSaid,
 	mistakeChoices,
 	mistakeField,
 	noMistake,
@@ -128,7 +127,8 @@ function recordedParts(rows: RegisterRow[], unknown: RegisterRow[], run: Payroll
 				`${name} (${reference}): it changed after the page was opened, so it may have been sent again. Ask the partner service, and answer on a fresh page`,
 		);
 	const [first = {}] = itemsOf(() => $('Pay salaries'));
-	const reasonOfNothing = isAnythingSaid(submitted) ? reasonOf(first) : 'Nothing was recorded';
+	const isAnythingSaid = register.rows.some((row) => statementAbout(submitted, row));
+	const reasonOfNothing = isAnythingSaid ? reasonOf(first) : 'Nothing was recorded';
 	const isNothing =
 		paid.length + notPaid.length + contradicted.length === 0 &&
 		notRecorded.length + outdated.length === 0;

@@ -49,11 +49,6 @@ export function statementAbout(
 	return mistake.endsWith(asPaid(row)) ? 'notPaid' : undefined;
 }
 
-/** Whether the form has any statement. */
-export const isAnythingSaid = ({ [mistakeField]: mistake = noMistake, ...fields }: Submitted) =>
-	mistake !== noMistake ||
-	Object.values(fields).some((value) => value === choices.paid || value === choices.notPaid);
-
 /**
  * Whether the register has another row for a payment than the page showed, one that is unknown. It can be that of a later
  * sending, which the person did not ask about.

@@ -236,8 +236,16 @@ void describe('between the page and the approval', () => {
 		const { list, rows, salaries } = await newList();
 		const [employee = '', other = ''] = rows.map((row) => row.split(',')[0] ?? '');
 		const already = payroll.payments();
-		const [address] = await shown(list);
+		const [outdated] = await shown(list);
 		await payroll.pay(csv(rows[0] ?? ''));
+		assert.match(
+			await payroll.approve(outdated),
+			new RegExp(
+				`Nobody was paid\\. Since this list was checked, .*\\(${employee}\\): 12,400\\.00 ETB for .*Not paid: 1 person, 9,500\\.50 ETB . Paid before, not again: 1 person`,
+			),
+		);
+		assert.deepEqual(payroll.paid(already), salaries.slice(0, 1));
+		const [address] = await shown(list);
 		await setPerson(lab.api, other, 'userId', 'etbw_nobody');
 		await setFields(lab.api, payroll.id, 'Pay salaries', { options: { maxAmountEtb: '1' } });
 		const end = await payroll.approve(address);
@@ -412,7 +420,9 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	);
 	// Somebody chose the wrong person: the page takes it back.
 	assert.match(
-		await payroll.settle({ mistake: `Abebe Kebede (${lost})` }),
+		await payroll.settle({
+			'Is one of these records wrong?': `Abebe Kebede (${lost}): recorded as not paid`,
+		}),
 		/by mistake, so it is unknown again: Abebe Kebede \(S-lost\)/,
 	);
 	assert.equal((await register('S-lost'))[0]?.['outcome'], 'unknown');
@@ -451,7 +461,7 @@ test('what was settled while a page waited stays settled, and its last page says
 	const [free, paid] = [await referenceOf('W-free'), await referenceOf('W-paid')];
 	assert.match(
 		await payroll.settle({ [free]: 'It was not paid' }),
-		/Recorded as not paid: 1 person, .*W-free .*To record more, or to take back /,
+		/Recorded as not paid: 1 person, .*W-free .*To record more, or to correct a record/,
 	);
 	assert.equal((await register('W-paid'))[0]?.['outcome'], 'unknown');
 	// Of two answers that differ none is believed: a page that was opened earlier asks again.
@@ -527,7 +537,8 @@ test('the next month says who is new, gone, risen, renamed, and leaves out who w
 		page,
 		/Will be paid, look at these: 4 people.*rises M-2 .*1,?002.*married name M-3 .*other name.*other phone M-4 .*0911000004/,
 	);
-	const gone = 'Set up or paid last time, not in this list and not paid for \\S+: \\d+ people';
+	const gone =
+		'Set up or paid last time, not in this list and not paid for \\S+ salary: \\d+ people';
 	assert.match(page, new RegExp(`${gone} .*gone M-1 `));
 	assert.match(
 		await payroll.approve(address),
