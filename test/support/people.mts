@@ -74,12 +74,13 @@ export async function setPerson(
 	employee: string,
 	column: string,
 	value: string | number,
+	table = PEOPLE,
 ): Promise<void> {
 	const type = typeof value;
 	const schema = [{ id: column, displayName: column, type, display: true }];
 	const { nodes } = await run(
 		api,
-		tableNode('update', PEOPLE, {
+		tableNode('update', table, {
 			matchType: 'allConditions',
 			filters: { conditions: [{ keyName: 'employee', keyValue: employee }] },
 			columns: { mappingMode: 'defineBelow', value: { [column]: value }, schema },

@@ -260,6 +260,19 @@ void describe('between the page and the approval', () => {
 		assert.deepEqual(payroll.paid(already), salaries);
 	});
 
+	test('the same list for two purposes: the second approval pays nobody, and says whom the first one paid', async () => {
+		const { list, salaries } = await newList();
+		const already = payroll.payments();
+		const [bonus] = await shown(list, undefined, 'bonus');
+		const [salary] = await shown(list);
+		assert.match(await payroll.approve(salary), /Paid: 2 people, 21,900\.50 ETB/);
+		assert.match(
+			await payroll.approve(bonus),
+			/Nobody was paid\. .* got another payment, .*12,400\.00 ETB for \S+ salary; .*9,500\.50 ETB for \S+ salary/,
+		);
+		assert.deepEqual(payroll.paid(already), salaries);
+	});
+
 	test('n8n starts again: the page still pays what it showed', async () => {
 		const { list, salaries } = await newList();
 		const already = payroll.payments();

@@ -265,6 +265,38 @@ void describe('payroll.json', () => {
 		assert.match(await settle({}), /Nothing was recorded/);
 	});
 
+	test('an answer on a page of before is not about a later sending, also if the row was changed by hand', async () => {
+		const already = payments();
+		const answer = async (page: string, said: string, reference: string): Promise<string> => {
+			await bookkeeper.answer(page, { [reference]: said });
+			return textOf(await bookkeeper.open(page));
+		};
+		theFault('E-1041', 'error500BeforePaying');
+		const [{ reference = '' } = {}] = itemsOf(await run(id), 'Pay salaries');
+		const [unpaid, paidTwice] = [
+			await bookkeeper.fillIn(OPEN, []),
+			await bookkeeper.fillIn(OPEN, []),
+		];
+		await setPerson(lab.api, 'E-1041', 'phone', '0911000000', PAYMENTS);
+		assert.match(
+			await settle({ [String(reference)]: 'It was not paid' }),
+			/Recorded as not paid: 1 person/,
+		);
+		theFault('E-1041', 'error500AfterPaying');
+		await run(id);
+		lab.sandbox.faults.clear();
+		for (const [page, said] of [
+			[unpaid, 'It was not paid'],
+			[paidTwice, 'It was paid'],
+		] as const)
+			assert.match(
+				await answer(page, said, String(reference)),
+				/Not recorded: Abebe Kebede .*it may have been sent again/,
+			);
+		await run(id);
+		assert.deepEqual(paid(already), salaries);
+	});
+
 	test('a reference with any sign in it is settled', async () => {
 		const number = `$& $' $$ {{ 1 }} \\ " ' & % é E-1041`;
 		await setPerson(lab.api, 'E-1041', 'employee', number);
