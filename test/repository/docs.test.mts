@@ -170,6 +170,24 @@ const testsNamed = (name: string): string[] =>
 			: [`test/${name}.test.mts`, `test/${name}.live.mts`].includes(path),
 	);
 
+test('the names of code in documents for engineers are those of the code', () => {
+	const code = globSync(
+		'{bench,credentials,demo,examples/code,nodes,sandbox,scripts,test}/**/*.*ts',
+		{
+			exclude: (path) => path.includes('node_modules') || path.endsWith('docs.test.mts'),
+		},
+	);
+	const words = new Set(
+		code.flatMap((path) => readFileSync(path, 'utf8').match(/[A-Za-z]\w+/g) ?? []),
+	);
+	const quoted = ['CONTRIBUTING.md', 'docs/architecture.md'].flatMap((file) => [
+		...readFileSync(file, 'utf8').matchAll(/`([a-z]+[A-Z]\w*)`/g),
+	]);
+	const names = quoted.map(([, name]) => name ?? '');
+	expect(names.length).toBeGreaterThan(20);
+	expect(names.filter((name) => !words.has(name))).toEqual([]);
+});
+
 test('the table of promises names tests that exist, and each test', () => {
 	const [, table = ''] = readFileSync('CONTRIBUTING.md', 'utf8').split('\npromise | test\n');
 	const rows = table.split('\n\n')[0]?.split('\n').slice(1) ?? [];
