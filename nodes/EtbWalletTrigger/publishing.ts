@@ -47,7 +47,8 @@ interface Listener {
 
 /**
  * The state of a trigger, which n8n stores with the workflow as static data. It is undefined for one that was never
- * published, or is unpublished. When a person publishes, it becomes *pending* first. A test has its own, which n8n does not keep.
+ * published, or is unpublished. When a person publishes, it becomes *pending* first. A test has a state of its own,
+ * which n8n does not keep.
  *
  * | state | meaning | `resume` at a start of n8n | `listen` at a start, if `resume` gives false |
  * | --- | --- | --- | --- |
@@ -124,7 +125,7 @@ const holdersOf = ({ accountKey, credentialId }: Listener): Listener[] =>
 	);
 
 const rivalsOf = (listener: Listener): Listener[] =>
-	holdersOf(listener).filter(({ triggerKey: trigger }) => trigger !== listener.triggerKey);
+	holdersOf(listener).filter(({ triggerKey }) => triggerKey !== listener.triggerKey);
 
 /**
  * The hook `checkExists`, which n8n calls before `create`. When n8n starts, static data with the present URL and
@@ -143,8 +144,8 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 	if (presentKey !== stored.accountKey || stored.url !== listener.url) return false;
 	// Other holders give way, because no static data prove that the service accepted their URL, or because
 	// another main process unpublished them.
-	for (const { triggerKey: trigger, workflow } of rivalsOf(listener)) {
-		holders.delete(trigger);
+	for (const { triggerKey, workflow } of rivalsOf(listener)) {
+		holders.delete(triggerKey);
 		context.logger.warn(
 			`The workflow "${workflow.name}" has a trigger that gets no events: the workflow "${listener.workflow.name}" had the account before it`,
 		);
@@ -265,10 +266,10 @@ async function setUrl(
  * which has another URL.
  */
 export function stopListening(context: IHookFunctions): void {
-	const trigger = triggerKeyOf(context);
+	const triggerKey = triggerKeyOf(context);
 	const stored = storedState(context);
-	if (holders.get(trigger)?.url === ownUrl(context)) {
-		holders.delete(trigger);
+	if (holders.get(triggerKey)?.url === ownUrl(context)) {
+		holders.delete(triggerKey);
 		delete staticData(context).published;
 	} else if (stored?.state === 'accepted') {
 		// The next start sets the URL again.

@@ -1,6 +1,18 @@
 /**
  * The meaning of one attempt: done, not done or unknown, by its status. `responseRules.ts` judges the fields
  * and words of its response, and `retries.ts` the whole call.
+ *
+ * response | a payment | another request
+ * --- | --- | ---
+ * none, and the request did not leave | not done | not done
+ * none, or an incomplete one | unknown | unknown
+ * 2xx with `success: true` and a proof, which nothing contradicts | done |
+ * 2xx with the fields that the service document shows | | done
+ * 2xx with `success: false`, and no fields but those of a refusal | not done |
+ * a status that refuses, and no fields but those of a refusal | not done | not done
+ * any other | unknown | unknown
+ *
+ * A request that only reads is not done where the table says unknown.
  */
 import { isAbsent } from '../invalidValue';
 import { hasFields } from '../unknownValues';
@@ -48,12 +60,9 @@ export type Judgement =
 	  } & Partial<Finding>);
 
 /**
- * Decides the meaning of an attempt. A request that the service could carry out twice (service document §4
- * endpoints 6 and 7) is never repeated once it may have been carried out. A payment is done only with a
- * proof: a success status that does not leave it open, `success: true` and a `txHash` (§2, Disbursement), and
- * nothing in the response that contradicts it. It is refused only by a status of a refusal or `success: false`,
- * with a body that has no other fields than those of a refusal. The service document does not show these
- * fields (§7).
+ * Decides the meaning of an attempt, by the table above. A request that the service could carry out twice (service
+ * document §4 endpoints 6 and 7) is never repeated once it may have been carried out. The proof of a payment is a
+ * `txHash` (§2, Disbursement). The service document does not show the fields of a refusal (§7).
  */
 export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	if (attempt.kind === 'noResponse') return judgeNoResponse(request, attempt);
