@@ -275,8 +275,8 @@ async function askFreedBefore<Each extends Statement>(
 /**
  * The result of a statement about a reference in this state.
  * @param mayBeOld whether a *not paid* was recorded before, and nobody typed this statement just now. Then a second *not
- * paid* of a reference, or of one sending of it, changes nothing. A *paid* of a reference that was settled as not paid and
- * is unused now makes it in doubt, because the two statements differ
+ * paid* of a reference, or of one sending of it, changes nothing. A *paid* of a reference that was settled as not
+ * paid, and is unused now, makes it in doubt, because the two statements differ
  */
 function resultOfStatement(
 	state: ReferenceState,
