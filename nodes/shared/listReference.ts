@@ -6,17 +6,25 @@ import { property } from './unknownValues';
 export const listReference = (purpose: string, period: string, employeeKey: string): string =>
 	`${purpose}-${period}-${employeeKey}`;
 
-/**
- * The reference that *Check List* gave a row that is ready, from its purpose, period and employee number; undefined for
- * an item that is none.
- */
-export function referenceOfCheckedRow(item: unknown): string | undefined {
-	if (property(item, 'status') !== 'ready') return undefined;
-	const [purpose, period, employeeKey] = ['purpose', 'period', 'employeeKey'].map((name) => {
+/** A row of *Check List*: the reference of one that is ready, or the reason why one is not. */
+type CheckedItem =
+	| { reference: string; status?: undefined }
+	| { status: 'paidBefore' | 'problem' | 'noPerson'; problem: string };
+
+/** Reads an item as a row of *Check List*; undefined for any other item. */
+export function checkedItemOf(item: unknown): CheckedItem | undefined {
+	const textOf = (name: string): string => {
 		const value = property(item, name);
 		return typeof value === 'string' ? value : '';
-	});
-	return purpose && period && employeeKey ? listReference(purpose, period, employeeKey) : undefined;
+	};
+	const [status, purpose, period] = ['status', 'purpose', 'period'].map(textOf);
+	const employeeKey = textOf('employeeKey');
+	if (!purpose || !period) return undefined;
+	if (status === 'ready' && employeeKey)
+		return { reference: listReference(purpose, period, employeeKey) };
+	return status === 'paidBefore' || status === 'problem' || status === 'noPerson'
+		? { status, problem: textOf('problem') }
+		: undefined;
 }
 
 /**
@@ -26,9 +34,9 @@ export function referenceOfCheckedRow(item: unknown): string | undefined {
 export function partsOfReference(
 	reference: string,
 	purpose: string,
-): { period: string; number: string } | undefined {
+): { period: string; employeeKey: string } | undefined {
 	const prefix = normalizeText(`${purpose}-`);
 	const rest = reference.startsWith(prefix) ? reference.slice(prefix.length) : '';
 	const [, period = '', employeeKey = ''] = /^(\d{4}-\d\d)-(.+)$/.exec(rest) ?? [];
-	return period === '' ? undefined : { period, number: employeeKey };
+	return period === '' ? undefined : { period, employeeKey };
 }

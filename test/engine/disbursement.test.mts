@@ -615,9 +615,20 @@ describe('a row of Check List', () => {
 		expect(paidNames()).toEqual(['a']);
 	});
 
+	test.each(['paidBefore', 'problem', 'noPerson'])('that is %s is not paid', async (status) => {
+		const row = { ...rowOf('a'), status, problem: 'It is unknown' };
+		const { error } = await pay([row]);
+		expect(`${error?.message} ${error?.description}`).toMatch(
+			RegExp(`${status}.*It is unknown`, 's'),
+		);
+		expect(codesOf(await pay([row], {}, { onError }))).toEqual(['invalid']);
+		expect(payments()).toEqual([]);
+	});
+
 	test.each([
 		{ reference: ' SALARY-2026-10-a ' },
-		{ status: 'paid', reference: 'other' },
+		{ status: 'done', reference: 'other' },
+		{ status: 'problem', purpose: null },
 		{ employeeKey: null, reference: 'other' },
 	])(
 		'is paid if only its spelling differs, and so is an item that is no such row: %j',

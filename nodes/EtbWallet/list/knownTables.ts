@@ -67,7 +67,7 @@ export function readRegister(given: unknown, listPurpose: string): RegisteredPay
 			day instanceof Date ? addisAbabaTime(day.getTime()) : visibleTextOf(row, 'period');
 		const period = periodIn(normalizeText(written || (parts?.period ?? ''))) ?? written;
 		const employeeKey = employeeKeyOf(
-			visibleTextOf(row, 'employeeKey') || (parts?.number ?? visibleTextOf(row, 'employee')),
+			visibleTextOf(row, 'employeeKey') || (parts?.employeeKey ?? visibleTextOf(row, 'employee')),
 		);
 		return {
 			person: {

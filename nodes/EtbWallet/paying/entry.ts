@@ -6,11 +6,11 @@ import type { IDataObject } from 'n8n-workflow';
 import { readAmount } from '../../shared/amount';
 import type { Decimal } from '../../shared/decimal';
 import { readText } from '../../shared/fields';
-import { fieldError, show } from '../../shared/invalidValue';
+import { fieldError, InvalidValueError, show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from '../codes';
 import { referenceKeyOf, readReference } from '../../shared/reference';
-import { referenceOfCheckedRow } from '../../shared/listReference';
+import { checkedItemOf } from '../../shared/listReference';
 
 /** The end of an entry. */
 export interface EntryResult {
@@ -74,11 +74,17 @@ export const needsAttention = (entry: Entry): entry is EndedEntry =>
  * Reads a payment. The entry gets each value as soon as it is read. A row of *Check List* keeps its reference, because
  * the list was compared with earlier payments by it.
  * @param item the fields of the item
- * @throws {InvalidValueError} also if Reference has another reference than such a row
+ * @throws {InvalidValueError} also for a row of *Check List* that is not ready, or if Reference has another reference
  */
 export function fillInPayment(read: ParameterReader, entry: Entry, item: unknown): void {
+	const checked = checkedItemOf(item);
+	if (checked?.status !== undefined)
+		throw new InvalidValueError(
+			`Check List gave this row the status ${checked.status}, so it is not paid`,
+			checked.problem || 'Only a row that is ready is paid.',
+		);
 	const reference = readReference('Reference', read('reference', entry.itemIndex));
-	entry.reference = referenceOfCheckedRow(item) ?? reference;
+	entry.reference = checked?.reference ?? reference;
 	entry.key = referenceKeyOf(entry.reference);
 	fillInSentFields(read, entry);
 	if (entry.key === referenceKeyOf(reference)) return;
