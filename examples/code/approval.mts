@@ -10,7 +10,7 @@ export const declineChoice = 'Decline: pay nobody';
 /** A list as it was checked for its page, and the register before the check and after the answer. */
 export interface ShownList {
 	/** The results of the dry run. */
-	checked: PaymentRow[];
+	dryRun: PaymentRow[];
 	before: RegisterRow[];
 	now: RegisterRow[];
 }
@@ -33,10 +33,10 @@ function idsOf({ reference, employeeKey, employee, toUserId, userId }: PaymentRo
 }
 
 /**
- * The payments that people who are ready got, or may have got, since the list was checked: for any purpose, because the
- * page told nothing of them.
+ * The payments that people who are ready got, or may have got, since the list was checked. They count for any purpose,
+ * because the page told nothing of them.
  */
-export function paymentsSince({ checked, before, now }: ShownList): RegisterRow[] {
+export function paymentsSince({ dryRun: checked, before, now }: ShownList): RegisterRow[] {
 	const outcomes = new Map(before.map(({ id, outcome }) => [id, outcome]));
 	const ready = new Set(checked.filter(({ outcome }) => outcome === 'ready').flatMap(idsOf));
 	return now.filter(
@@ -50,8 +50,8 @@ export function paymentsSince({ checked, before, now }: ShownList): RegisterRow[
 
 /**
  * The mode of the node that pays, after somebody answered the page of a list. An approval counts if its words are those
- * of the page that was shown last, if it is of somebody else than the person who uploaded the list, and if nobody who is
- * ready got another payment since.
+ * of the page that was shown last, another person than the uploader gave it, and nobody who is ready got another payment
+ * since.
  * @param approveChoice the choice of that page, with sum, people, purpose and period
  */
 export function modeAfter(

@@ -6,10 +6,11 @@ import {
 	formLink,
 	heading,
 	noPersons,
-	page,
+	pageField,
 	section,
 	uploadLink,
 	type Part,
+	type Title,
 } from './page.mts';
 import {
 	amountOf,
@@ -23,7 +24,7 @@ import {
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { paidLessTitle } from './paid-less.mts';
+import { paidLessText } from './paid-less.mts';
 import { disputeText, openDisputes, rowOf } from './register.mts';
 import { needsPerson, type RegisterUpdate } from './register-updates.mts';
 import {
@@ -44,7 +45,7 @@ const fileAndUploader = ({ filename, uploadedBy }: ListRun): string =>
 	`${escapeHtml(filename)}, uploaded by ${nameOf(uploadedBy)}`;
 
 /** A title with its payments. */
-type Group = [title: string, rows: PaymentRow[]];
+type Group = [title: Title, rows: PaymentRow[]];
 
 /** The payments that the person who approves has to look at. A correction is judged by what was paid before. */
 function rowsToLookAt(run: ListRun): PaymentRow[] {
@@ -177,11 +178,11 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 		...warnings.map(({ isLarge, text }) => isLarge && `<h2><em>${text}</em></h2>`),
 		`<h2>${formatSum(ready)} ETB for ${peopleText(ready)}: ${escapeHtml(purpose)}, ${escapeHtml(period)}</h2>`,
 		...warnings.map(({ isLarge, text }) => !isLarge && `<h4>${text}</h4>`),
-		unknown.length > 0 && `<h4>${heading('UNKNOWN, see below', unknown)}</h4>`,
+		unknown.length > 0 && `<h4>${heading({ red: 'UNKNOWN, see below' }, unknown)}</h4>`,
 		notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 		absent.length > 0 && `<h4>Not in this list, see below: ${peopleText(absent)}</h4>`,
 		run.paidLess.length > 0 &&
-			`<h4>${heading(`${paidLessTitle(run.paidLess, run.register)}, see below`, run.paidLess)}</h4>`,
+			`<h4>${heading({ red: `${paidLessText(run.paidLess, run.register)}, see below` }, run.paidLess)}</h4>`,
 		...paidBeforeParts(run),
 		`<p>${fileAndUploader(run)}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 		section('Will be paid, look at these', toLookAt, run.register),
@@ -190,9 +191,9 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 }
 
 /** The reason why an approval paid nobody, if people of the list got another payment since it was checked. */
-function outdatedPart({ decision, since }: ListRun, uploadAgain: string): Part {
+function outdatedPart({ decision, paymentsSinceCheck }: ListRun, uploadAgain: string): Part {
 	if (decision !== 'outdated') return '';
-	const payments = since.map((row) => {
+	const payments = paymentsSinceCheck.map((row) => {
 		const sum = amountOf(row) ? `${formatSum([row])} ETB ` : '';
 		const unknown = hasOutcome('unknown')(row) ? 'UNKNOWN, ' : '';
 		return `${namesWithNumbers([row])}: ${unknown}${sum}for ${escapeHtml(forWhat(row))}`;
@@ -290,20 +291,20 @@ export function listPage(run: ListRun) {
 		? [toLookAt.length > 0 ? 'The others who will be paid' : 'Will be paid', usual]
 		: ['Paid', paid];
 	const isFilled = ([, rows]: Group): boolean => rows.length > 0;
-	const unknownGroups = [['UNKNOWN', run.unknown] satisfies Group].filter(isFilled);
-	const unsentTitle =
+	const unknownGroups = [[{ red: 'UNKNOWN' }, run.unknown] satisfies Group].filter(isFilled);
+	const unsentTitle: Title =
 		decision === 'declined'
 			? 'Declined'
 			: decision === 'outdated'
-				? 'Not paid'
-				: 'Not paid, because nobody approved it';
+				? { red: 'Not paid' }
+				: { red: 'Not paid, because nobody approved it' };
 	const others: Group[] = [
 		[
-			asksForApproval ? 'Will not be paid' : 'Not paid',
+			asksForApproval ? 'Will not be paid' : { red: 'Not paid' },
 			isPaying ? [...notPaid, ...ready] : notPaid,
 		],
 		[unsentTitle, asksForApproval || isPaying ? [] : ready],
-		[paidLessTitle(run.paidLess, register), run.paidLess],
+		[{ red: paidLessText(run.paidLess, register) }, run.paidLess],
 		['Paid before, not again', paidBefore.filter((row) => !run.paidLess.includes(row))],
 	];
 	const otherGroups = others.filter(isFilled);
@@ -321,7 +322,7 @@ export function listPage(run: ListRun) {
 	const isEarlier = period < due;
 	const wrongPeriod = `This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${linkTo(due, `Upload it for ${due}`)}`;
 	const meanwhile = paidBefore.filter(({ isPaidMeanwhile }) => isPaidMeanwhile);
-	return page(
+	return pageField(
 		// Who is unknown shows that the period is right.
 		isEarlier &&
 			!isPaying &&
@@ -349,7 +350,7 @@ export function listPage(run: ListRun) {
 
 /** The page of a list that cannot be used as a whole. */
 export function failedListPage({ error, period, purpose }: ListRun) {
-	return page(
+	return pageField(
 		'<h2>The list cannot be used: nothing was sent</h2>',
 		`<p>${escapeHtml(error?.message)}. ${escapeHtml(error?.remedy)}</p>`,
 		`<p>${uploadLink({ period, purpose }, 'Upload the list again')}</p>`,

@@ -2,7 +2,7 @@
 import type { Outcome } from '../../nodes/EtbWallet/codes.ts';
 import { declineChoice, paymentsSince } from './approval.mts';
 import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
-import { otherCorrections, paidLess, withCorrections } from './paid-less.mts';
+import { otherCorrectionsOf, paidLessOf, withCorrections } from './paid-less.mts';
 import type { PayrollRun } from './payroll-run.mts';
 import { registerOf } from './register.mts';
 import { registerUpdates, type RegisterUpdate } from './register-updates.mts';
@@ -22,8 +22,8 @@ export interface ListRun extends PayrollRun {
 	 * was ready.
 	 */
 	decision: 'approved' | 'declined' | 'refused' | 'outdated' | undefined;
-	/** These payments. */
-	since: RegisterRow[];
+	/** Those other payments. */
+	paymentsSinceCheck: RegisterRow[];
 	isPaying: boolean;
 	/** Whether the page asks for approval. */
 	asksForApproval: boolean;
@@ -34,7 +34,7 @@ export interface ListRun extends PayrollRun {
 	paidBefore: PaymentRow[];
 	/** Those of them who were paid less than the list has. */
 	paidLess: PaymentRow[];
-	/** Those of them who were paid another amount as this correction. */
+	/** Those of them whose correction for this purpose was paid with another amount. */
 	otherCorrections: PaymentRow[];
 	/** Those who were paid by this run. */
 	paid: PaymentRow[];
@@ -52,20 +52,20 @@ function decisionOf({ submitted }: PayrollRun, since: RegisterRow[]): ListRun['d
 
 export function listRun(run: PayrollRun): ListRun {
 	const [upload] = itemsOf(() => $('Upload a list'));
-	const [checked] = itemsOf(() => $('Check List'));
-	const { register, sentEmployeeKeys: sent } = run;
+	const [firstRow] = itemsOf(() => $('Check List'));
+	const { register, sentEmployeeKeys } = run;
 	const results = run.results.map((row) => withCorrections(row, register));
 	const ended = (outcome: Outcome) => results.filter(hasOutcome(outcome));
 	const [first = {}] = results;
 	const period = first.period ?? upload?.period ?? '';
 	const since = paymentsSince({
-		checked: itemsOf(() => $('Pay salaries'), 0),
+		dryRun: itemsOf(() => $('Pay salaries'), 0),
 		before: itemsOf(() => $('Payments')),
 		now: itemsOf(() => $('Payments now')),
 	});
 	const decision = decisionOf(run, since);
 	const ready = ended('ready');
-	const isPaying = sent.size > 0;
+	const isPaying = sentEmployeeKeys.size > 0;
 	return {
 		...run,
 		period,
@@ -74,17 +74,17 @@ export function listRun(run: PayrollRun): ListRun {
 		uploadedBy: upload?.user,
 		filename: upload?.list?.filename ?? '',
 		purpose: first.purpose ?? upload?.purpose ?? '',
-		error: checked?.error,
+		error: firstRow?.error,
 		notRead: first.notRead ?? [],
 		decision,
-		since: registerOf(since).rows,
+		paymentsSinceCheck: registerOf(since).rows,
 		asksForApproval:
 			ready.length > 0 && !isPaying && (!$('Ask').isExecuted || decision === 'refused'),
 		unknown: ended('unknown'),
 		notPaid: ended('notPaid'),
 		paidBefore: ended('alreadyPaid'),
-		paidLess: paidLess(results, register),
-		otherCorrections: otherCorrections(results),
+		paidLess: paidLessOf(results, register),
+		otherCorrections: otherCorrectionsOf(results),
 		paid: ended('paid'),
 		updates: registerUpdates(run),
 		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),

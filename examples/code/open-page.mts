@@ -12,7 +12,7 @@ import {
 	byPeriod,
 	formLink,
 	heading,
-	page,
+	pageField,
 	radio,
 	section,
 	uploadLink,
@@ -55,7 +55,7 @@ function questions(asked: Asked) {
 	return records.length > 0 ? [...fields, mistake] : fields;
 }
 
-/** The reason why a payment stays paid of which somebody said *It was not paid*. HTML. */
+/** The reason why a payment stays paid although somebody said *It was not paid*. HTML. */
 function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string {
 	const known: RegisterRow = rowOf(register, result) ?? {};
 	// The register was read before another page that was sent at the same moment wrote into it.
@@ -218,7 +218,7 @@ export function openPageItems(run: PayrollRun) {
 		unpaidElsewhere.length > 0 &&
 		`<p>Not paid by another workflow: ${namesWithNumbers(unpaidElsewhere)}. Correct the reason below, and then run that workflow again, or upload its list.</p>`;
 	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
-	const shown = page(
+	const shown = pageField(
 		...(isFirst ? [] : recordedParts(rows, unknown, run)),
 		...disputedParts(disputed),
 		...openParts,

@@ -77,12 +77,15 @@ function settlingOf({ outcome }: PaymentRow, settled: RegisterRow): string {
 	return `${wasSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settled.settledBy} at ${settledAt(settled)}`;
 }
 
+/** The title of some payments. It is red, on every page, if a person has to do something for them. */
+export type Title = string | { red: string };
+
 /**
- * The title of some payments, with the number of people and the sum.
+ * The title of some payments, with the number of people and the sum. HTML.
  * @param hasSum without it, whether they have an outcome: people who are only set up are paid nothing there
  */
 export function heading(
-	title: string,
+	title: Title,
 	rows: PaymentRow[],
 	hasSum = Boolean(rows[0]?.outcome),
 ): string {
@@ -100,14 +103,13 @@ export function heading(
 	// By mistake two rows can have one number, so nobody knows how many people they are.
 	const isRepeated = new Set(numbers).size < numbers.length;
 	const whom = isRepeated ? `${persons.size} rows` : peopleText({ length: persons.size });
-	const text = `${escapeHtml(title)}: ${count}${whom}${total}`;
-	// Somebody has to do something for these, so they are red everywhere.
-	return /^(UNKNOWN|Not paid|Paid less)/.test(title) ? `<em>${text}</em>` : text;
+	const textOf = (words: string): string => `${escapeHtml(words)}: ${count}${whom}${total}`;
+	return typeof title === 'string' ? textOf(title) : `<em>${textOf(title.red)}</em>`;
 }
 
 /** A heading with a table of its payments; empty if there is none. @param hasSum as in `heading` */
 export function section(
-	title: string,
+	title: Title,
 	rows: PaymentRow[],
 	register = registerOf([]),
 	hasSum?: boolean,
@@ -132,8 +134,8 @@ export function byPeriod(rows: PaymentRow[], register: Register, showPaid = sect
 		const own = rows.filter((row) => forWhat(row) === name);
 		return [
 			`<h2>${escapeHtml(name)}</h2>`,
-			section('UNKNOWN', own.filter(hasOutcome('unknown')), register),
-			section('Not paid', own.filter(hasOutcome('notPaid')), register),
+			section({ red: 'UNKNOWN' }, own.filter(hasOutcome('unknown')), register),
+			section({ red: 'Not paid' }, own.filter(hasOutcome('notPaid')), register),
 			showPaid('Paid', own.filter(hasOutcome('paid')), register),
 		];
 	});
@@ -152,7 +154,7 @@ export const columnsNotRead = (names: string[]): Part =>
 	names.length > 0 && `<p>Columns that were not read: ${escapeHtml(names.join(', '))}.</p>`;
 
 /** The field of a form that shows a page. A transaction is a `code`, which the style shortens. */
-export function page(...parts: Part[]) {
+export function pageField(...parts: Part[]) {
 	const shown = parts.filter(Boolean).join('');
 	const zone = /\d\d:\d\d\b/.test(shown) ? '<p>Times are those of Addis Ababa.</p>' : '';
 	const html = shown.replace(/\b0x\w{20,}/g, '<code>$&</code>') + zone;

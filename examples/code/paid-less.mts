@@ -25,13 +25,13 @@ function missingEtb(row: PaymentRow, register: Register): number {
 }
 
 /** Those who were paid less. A correction with another amount can be a further one: nobody can tell. */
-export const paidLess = (results: PaymentRow[], register: Register): PaymentRow[] =>
+export const paidLessOf = (results: PaymentRow[], register: Register): PaymentRow[] =>
 	onePerPayment(
 		results.filter((row) => !isCorrection(row) && missingEtb(row, register) > roundingEtb),
 	);
 
 /** Those who were paid a correction of this purpose, with another amount than the list has. */
-export const otherCorrections = (results: PaymentRow[]): PaymentRow[] =>
+export const otherCorrectionsOf = (results: PaymentRow[]): PaymentRow[] =>
 	results.filter(
 		(row) => isCorrection(row) && row.paid !== undefined && hasOtherAmount(row, row.paid),
 	);
@@ -44,8 +44,8 @@ export function withCorrections(row: PaymentRow, register: Register): PaymentRow
 	return { ...row, remarks: [...(row.remarks ?? []), { code: 'paidForPeriod', text }] };
 }
 
-/** The title of people who were paid less on a page, with the sum that is missing. */
-export function paidLessTitle(rows: PaymentRow[], register: Register): string {
+/** The words for people who were paid less, with the sum that is missing. */
+export function paidLessText(rows: PaymentRow[], register: Register): string {
 	const missing = rows.map((row) => ({ amountEtb: missingEtb(row, register) }));
 	return `Paid less than the list has, ${formatSum(missing)} ETB less`;
 }

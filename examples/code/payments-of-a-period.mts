@@ -1,7 +1,7 @@
 /** *One row for each payment* of `payments-of-a-period.json`. The first item has the page, and each has a row of the file. */
 import { fileRow } from './file-row.mts';
 import { hasOutcome, isDisputed, isOnlyRecorded } from './payment-row.mts';
-import { byPeriod, heading, page } from './page.mts';
+import { byPeriod, heading, pageField } from './page.mts';
 import { disputeText, openDisputes, loadRegister } from './register.mts';
 import { forWhat } from './text.mts';
 import { itemsOf } from './workflow.mts';
@@ -18,7 +18,7 @@ const open = openDisputes(paid, register);
 const disputed = disputeText(open);
 const corrected = disputeText(paid.filter((row) => isDisputed(row) && !open.includes(row)));
 const isMixed = new Set(paid.map(forWhat)).size > 1;
-const { html } = page(
+const { html } = pageField(
 	rows.length === 0 && 'There is no payment of this period.',
 	isMixed && `<h2>${heading('Paid in all', paid)}</h2>`,
 	recorded.length > 0 &&

@@ -26,18 +26,18 @@ export interface PayrollRun {
 export function readRun(): PayrollRun | undefined {
 	const isSettling = $('What is open').isExecuted;
 	if (!isSettling && !$('Check List').isExecuted) return undefined;
-	const paying = itemsOf(() => $('Pay salaries'));
+	const payResults = itemsOf(() => $('Pay salaries'));
 	const register = loadRegister();
 	const sent = new Set(
-		paying.filter(({ mode }) => mode !== 'dryRun').map((row) => row.employeeKey),
+		payResults.filter(({ mode }) => mode !== 'dryRun').map((row) => row.employeeKey),
 	);
-	const settled = paying.filter(({ reference }) => reference);
+	const withReference = payResults.filter(({ reference }) => reference);
 	return {
 		isSettling,
 		register,
 		sentEmployeeKeys: sent,
 		submitted: itemsOf(() => $('Ask')).at(-1) ?? {},
-		results: isSettling ? settled : resultsOfList(register, sent),
+		results: isSettling ? withReference : resultsOfList(register, sent),
 	};
 }
 

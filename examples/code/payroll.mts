@@ -1,6 +1,6 @@
 /** *Page and rows* of `payroll.json`: the page *What is open*, or the rows after the monthly payments. */
 import { openPageItems } from './open-page.mts';
-import { itemsOfPaidLess, paidLess } from './paid-less.mts';
+import { itemsOfPaidLess, paidLessOf } from './paid-less.mts';
 import { hasRemark, type PaymentRow } from './payment-row.mts';
 import { readRun, type PayrollRun } from './payroll-run.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
@@ -8,7 +8,7 @@ import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 function itemsOfRun(run: PayrollRun | undefined): object[] {
 	if (run === undefined) return [];
 	if (run.isSettling) return openPageItems(run);
-	const underpaid = paidLess(run.results, run.register);
+	const underpaid = paidLessOf(run.results, run.register);
 	return [
 		...itemsForWhatNext(registerUpdates(run), run),
 		...itemsOfPaidLess(underpaid),

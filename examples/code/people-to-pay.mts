@@ -2,7 +2,7 @@
 import {
 	columnsNotRead,
 	noPersons,
-	page,
+	pageField,
 	radio,
 	renamedText,
 	section,
@@ -42,7 +42,7 @@ const withoutNew = (row: CheckedItem): CheckedItem => ({
 	...row,
 	remarks: row.remarks?.filter(({ code }) => code !== 'new'),
 });
-const html = page(
+const html = pageField(
 	error
 		? `<h2>The list cannot be used</h2><p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`
 		: `<h2>${peopleText(fresh)} new, ${changed.length} changed, ${same.length} as before${problems.length > 0 ? `, ${problems.length} cannot be used` : ''}</h2>`,

@@ -91,8 +91,8 @@ function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolea
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
 	// It was sent again after somebody had recorded it as not paid, and n8n died before it wrote the register.
 	const isUnknownAgain = hasOutcome('unknown')(row) && hasOutcome('notPaid')(old);
-	const isChange = isUnknownAgain || codesOfChange.includes(row.code ?? '');
-	return !isChange && !isContradicted(row, run) && !wasFreedBefore(row, run);
+	const changesRow = isUnknownAgain || codesOfChange.includes(row.code ?? '');
+	return !changesRow && !isContradicted(row, run) && !wasFreedBefore(row, run);
 }
 
 function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterRow['approvedBy'] {
@@ -184,7 +184,7 @@ export const needsPerson = ({ outcome }: RegisterRow, { isSettling }: PayrollRun
  */
 export const itemsForWhatNext = (updates: RegisterUpdate[], run: PayrollRun) => [
 	...updates
-		.filter(({ mustBeWritten: isWritten }) => isWritten)
+		.filter(({ mustBeWritten }) => mustBeWritten)
 		.map(({ row }) => ({ ...row, createdAt: true as const })),
 	...updates
 		.filter(({ row }) => needsPerson(row, run))

@@ -50,8 +50,8 @@ export function statementAbout(
 }
 
 /**
- * Whether the register has another row for a payment than the page showed, one that is unknown. It can be that of a later
- * sending, which the person did not ask about.
+ * Whether the row of a payment changed after the page was opened, and is not settled. It can be that of a later sending,
+ * which the person did not ask about.
  * @param now the register after the page was answered
  */
 function isOutdated(row: RegisterRow, now: RegisterRow[]): boolean {
@@ -64,7 +64,7 @@ function isOutdated(row: RegisterRow, now: RegisterRow[]): boolean {
 	return current.length === 0 || current.some((each) => !isSettled(each) && !isShown(each));
 }
 
-/** The field *Was Paid* of the node that settles. The node makes a payment unknown again whose *not paid* is taken back. */
+/** The field *Was Paid* of the node that settles. If a *not paid* is taken back, the payment is unknown again. */
 export const wasPaid = (submitted: Submitted, { open, freed }: Asked, now: RegisterRow[]) => [
 	...open
 		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, now))

@@ -311,8 +311,8 @@ test('what was paid before a change of the record that failed is recorded by the
 describe('a database that fails to forget payments that were refused', () => {
 	test.each([
 		['at the end of the run', 10, 2, false],
-		['between two windows', 1, 1, false],
-		['between two windows, as the run is stopped', 1, 1, true],
+		['between two batches', 1, 1, false],
+		['between two batches, as the run is stopped', 1, 1, true],
 	])('%s: it is told for each', async (_when, concurrency, count, isStopped) => {
 		failFor(['u0', 'u1'], rejection, 2);
 		let stop = (): void => undefined;

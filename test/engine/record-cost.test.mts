@@ -13,7 +13,7 @@ const people = Array.from({ length: 100 }, (_, index) => `u${index}`);
 const laterMs = 10 * 60_000;
 
 /**
- * A run of ten windows: its accesses to the row of the node (recording and removing read it and write it), and
+ * A run of ten batches: its accesses to the row of the node (recording and removing read it and write it), and
  * its removals.
  */
 async function costOf(): Promise<{ accesses: number; removals: number }> {
@@ -38,7 +38,7 @@ async function costOf(): Promise<{ accesses: number; removals: number }> {
 	return cost;
 }
 
-test('fresh payments cost one access a window and one at the end, and remove nothing; those that were made before, four', async () => {
+test('fresh payments cost one access a batch and one at the end, and remove nothing; those that were made before, four', async () => {
 	expect(await costOf()).toEqual({ accesses: 23, removals: 0 });
 	timePasses(laterMs);
 	expect((await costOf()).accesses).toBeLessThanOrEqual(81);

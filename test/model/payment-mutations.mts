@@ -83,8 +83,8 @@ export const mutations: Mutation[] = [
 			"? 'inDoubt' : 'inDoubt'",
 		],
 		'A dry run reserves': [
-			'async (change) => await askPaymentStates(change, window, slotNow())',
-			'async (change) => { const known = await askPaymentStates(change, window, slotNow()); change.keep(window.map(sentMark)); return known; }',
+			'async (change) => await askPaymentStates(change, batch, slotNow())',
+			'async (change) => { const known = await askPaymentStates(change, batch, slotNow()); change.keep(batch.map(sentMark)); return known; }',
 		],
 		'Paid is not recorded': [
 			"paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)])",
@@ -245,10 +245,7 @@ export const mutations: Mutation[] = [
 		],
 	}),
 	...inFile(`${paying}/sending.ts`, {
-		'How the last window ended is not recorded': [
-			'await record.recordLastResults(unrecorded);',
-			'',
-		],
+		'How the last batch ended is not recorded': ['await record.recordLastResults(unrecorded);', ''],
 		'What was refused is freed once more after an access that failed': [
 			"unrecorded = reserved.filter((payment) => outcomeOfEntry(payment) === 'paid');",
 			"unrecorded = reserved.filter((payment) => outcomeOfEntry(payment) !== 'unknown');",

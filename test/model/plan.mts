@@ -319,7 +319,7 @@ const slowDatabase = fc.tuple(crowded, fc.array(upTo(12), { minLength: 1, maxLen
 	}),
 );
 
-/** A run of several windows is stopped in the middle. */
+/** A run of several batches is stopped in the middle. */
 const stopped = fc
 	.record({
 		stopAfterSteps: fc.integer({ min: 3, max: 40 }),

@@ -40,7 +40,7 @@ export function judgePayment(world: World, sent: Sent): void {
 function judgeLimits(world: World, run: RunFacts, sent: Sent): void {
 	const { name, plan, stoppedAt = Infinity } = run;
 	const own = world.books.sent.filter((each) => each.run === sent.run);
-	// The requests that were under way at Stop are at most a window.
+	// The requests that were under way at Stop are at most a batch.
 	const afterStop = own.filter(({ leftAt }) => leftAt > stoppedAt);
 	if (afterStop.length > plan.concurrency)
 		broken(world, `${name} sends ${afterStop.length} payments after Stop`);

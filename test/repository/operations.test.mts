@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { checkListOperation as checkList } from '../../nodes/EtbWallet/actions/disbursement/checkList.operation.ts';
 import { outcomeByCode } from '../../nodes/EtbWallet/codes.ts';
 import { columnNames } from '../../nodes/EtbWallet/list/columns.ts';
-import { remarkCodes } from '../../nodes/EtbWallet/list/remarks.ts';
+import { remarkTexts } from '../../nodes/EtbWallet/list/remarks.ts';
 import { defaultOptions } from '../../nodes/EtbWallet/paying/options.ts';
 import { optionsOfCreate } from '../support/engine/options-of-create.mts';
 
@@ -24,7 +24,7 @@ test('each remark on a row of a list stands in the document', () => {
 	const text = readFileSync('docs/operations.md', 'utf8');
 	const [, rows = ''] = /\n\| Remark +\|[^\n]*\n\|[^\n]*\n((?:\|.*\n)+)/.exec(text) ?? [];
 	const codesInTable = [...rows.matchAll(/^\| `(\w+)` +\| \w.+\|$/gm)].map(([, code]) => code);
-	expect(codesInTable).toEqual(Object.keys(remarkCodes));
+	expect(codesInTable).toEqual(Object.keys(remarkTexts));
 });
 
 test('each column of a list that is read stands in the document, and beside the fields', () => {

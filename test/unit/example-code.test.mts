@@ -925,7 +925,7 @@ describe('the page of a list', () => {
 			unapproved.uploader,
 			unapproved.choice,
 			{
-				checked: paymentRows(check(before).ready),
+				dryRun: paymentRows(check(before).ready),
 				before: paymentRows(before),
 				now: paymentRows(now),
 			},
@@ -1340,7 +1340,7 @@ describe('the page of a list', () => {
 			...given,
 		};
 		const submitted = { user: given.by, ...(decision !== undefined && { decision }) };
-		const unchanged = { checked: [], before: [], now: [] };
+		const unchanged = { dryRun: [], before: [], now: [] };
 		expect(modeAfter(submitted, uploader, shown, unchanged)).toBe(given.mode);
 		expect(modeAfter({ user: given.by }, uploader, undefined, unchanged)).toBe('dryRun');
 	});

@@ -1,4 +1,4 @@
-/** Makes payments of the rows of a list: person, amount, period and reference of each. */
+/** Turns the rows of a list into items to pay, with person, amount, period and reference. It sends nothing. */
 import { groupBy } from '../../shared/groupBy';
 import { InvalidValueError, show } from '../../shared/invalidValue';
 import { normalizeText } from '../../shared/normalizeText';
@@ -55,7 +55,7 @@ export interface CheckedRow
 }
 
 /**
- * Checks a list, and makes a payment of each row without a problem. The rows keep their order, and empty rows
+ * Checks a list, and gives each row without a problem the fields of a payment. The rows keep their order, and empty rows
  * are left out.
  * @param items fields by heading, or `{ row: […] }` with the cells of each row of a sheet
  * @returns each row, with the index of its item

@@ -90,11 +90,11 @@ export type TextColumn = Exclude<PersonColumn, 'amountEtb'>;
 export type CheckedColumn = Extract<(typeof table)[number], { isChecked: true }>['name'];
 export type UncheckedColumn = Exclude<PersonColumn, CheckedColumn>;
 
-export const columns: ReadonlyArray<ColumnTraits & { name: PersonColumn }> = table;
+export const personColumns: ReadonlyArray<ColumnTraits & { name: PersonColumn }> = table;
 
 /** The known columns. A column `period`, if the list has one, must have the period of the run. */
 export type Column = PersonColumn | 'period';
-export const columnNames: readonly Column[] = [...columns.map(({ name }) => name), 'period'];
+export const columnNames: readonly Column[] = [...personColumns.map(({ name }) => name), 'period'];
 
 export const checkedColumns: readonly CheckedColumn[] = table.flatMap((column) =>
 	'isChecked' in column ? column.name : [],
@@ -102,14 +102,15 @@ export const checkedColumns: readonly CheckedColumn[] = table.flatMap((column) =
 export const uncheckedColumns: readonly UncheckedColumn[] = table.flatMap((column) =>
 	'isChecked' in column ? [] : column.name,
 );
-export const requiredColumns: readonly PersonColumn[] = columns
+export const requiredColumns: readonly PersonColumn[] = personColumns
 	.filter(({ isRequired }) => isRequired)
 	.map(({ name }) => name);
-export const optionalColumns: readonly PersonColumn[] = columns
+export const optionalColumns: readonly PersonColumn[] = personColumns
 	.filter(({ isRequired }) => !isRequired)
 	.map(({ name }) => name);
 
 /** The columns whose texts are compared. */
-export const comparedColumns: ReadonlyArray<Comparison & { name: TextColumn }> = columns.flatMap(
-	({ name, comparison }) => (comparison && name !== 'amountEtb' ? { name, ...comparison } : []),
-);
+export const comparedColumns: ReadonlyArray<Comparison & { name: TextColumn }> =
+	personColumns.flatMap(({ name, comparison }) =>
+		comparison && name !== 'amountEtb' ? { name, ...comparison } : [],
+	);

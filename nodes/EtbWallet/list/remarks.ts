@@ -7,7 +7,7 @@ export const latelyDays = 10;
  * Remarks on rows, for the person who approves the list. docs/operations.md has the same table. The output
  * `known` is `new` with the code `new`, and `changed` with a code that begins with `changed`.
  */
-export const remarkCodes = {
+export const remarkTexts = {
 	rounded: 'Rounded to two decimals',
 	numberIsDay: 'The spreadsheet may have changed the number',
 	amountIsDay: 'The spreadsheet may have changed the amount',
@@ -29,7 +29,7 @@ export const remarkCodes = {
 	userIdInListOnly: 'The wallet stands in this list alone',
 	total: 'This row is a total',
 } as const;
-export type RemarkCode = keyof typeof remarkCodes;
+export type RemarkCode = keyof typeof remarkTexts;
 
 export interface Remark {
 	code: RemarkCode;
@@ -42,7 +42,7 @@ export const isChange = ({ code }: Remark): boolean => code.startsWith('changed'
 /** @param found the text after the words of the code, such as the other name */
 export const remark = (code: RemarkCode, found = ''): Remark => ({
 	code,
-	text: `${remarkCodes[code]}${found === '' ? '' : `: ${found}`}.`,
+	text: `${remarkTexts[code]}${found === '' ? '' : `: ${found}`}.`,
 });
 
 /** @param found as in `remark`; there is no remark if it is empty or false */

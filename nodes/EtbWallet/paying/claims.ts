@@ -53,9 +53,9 @@ export function useClaim(
 	memory: object,
 ): ClaimCheck {
 	try {
-		const own = `${context.getWorkflow().id}/${context.getExecutionId()}`;
-		const { execution = own, error } = readExecution(read, itemIndex);
-		if (execution !== own) return { objection: claimedElsewhereObjection(execution) };
+		const thisExecution = `${context.getWorkflow().id}/${context.getExecutionId()}`;
+		const { execution = thisExecution, error } = readExecution(read, itemIndex);
+		if (execution !== thisExecution) return { objection: claimedElsewhereObjection(execution) };
 		const claim = readClaim(read('claim', itemIndex));
 		const used = usedClaims.get(claim) ?? { memory, getAllowedMs: new Map<string, () => number>() };
 		usedClaims.set(claim, used);
@@ -114,9 +114,8 @@ function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	if (Number.isNaN(msAtFirst) || msAtFirst > maxNotAfterMs)
 		throw fieldError('Not After', value, 'is not a time of the pay gate', remedy);
 	const getPassedMs = stopwatch();
-	// Until Not After, a payment may take the whole span from the first reading to Not After. The gate waits for
-	// twice this span, so even a payment that begins in the last moment ends before the gate gives it to another
-	// execution.
+	// A payment that begins before Not After may take as long as there was from the first reading to Not After. The gate
+	// waits twice as long, so such a payment ends before the gate gives it to another execution.
 	const getAllowedMs = (): number => (getPassedMs() < msAtFirst ? msAtFirst : 0);
 	used.getAllowedMs.set(text, getAllowedMs);
 	return getAllowedMs;

@@ -6,7 +6,7 @@ import { isBlockedByItem } from '../codes';
 import type { Operation } from '../operation';
 import {
 	fillInPayment,
-	firstUses,
+	firstByKey,
 	needsAttention,
 	isKeyed,
 	isPayment,
@@ -33,7 +33,7 @@ import { noRecordResult, resultOfState, settleSteps } from './stateResults';
 /**
  * Pays all items of a run. A dry run only checks them, and Mode on Settle Unknown records what a person found
  * out; both send nothing. Fields and limits are checked before the first payment, and the record is checked
- * window by window.
+ * batch by batch.
  * @throws {NodeOperationError} unless the node continues on fail. The error lists which payments were made, are
  * unknown, or were not attempted
  */
@@ -69,7 +69,7 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 const objectionFinder =
 	({ maxAmountEtb }: RunOptions) =>
 	(entries: readonly Entry[]) => {
-		const uses = firstUses(entries);
+		const uses = firstByKey(entries);
 		return (entry: Entry): EntryResult | undefined =>
 			amountObjection(entry, maxAmountEtb) ?? referenceObjection(entry, uses.get(entry.key ?? ''));
 	};

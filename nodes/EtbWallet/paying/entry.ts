@@ -110,7 +110,7 @@ export function fillInSentFields(read: ParameterReader, entry: Entry): void {
 }
 
 /** The first entry of each reference, by its key. */
-export function firstUses(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
+export function firstByKey(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
 	const uses = new Map<string, Entry>();
 	for (const entry of entries)
 		if (entry.key !== undefined && !uses.has(entry.key)) uses.set(entry.key, entry);

@@ -58,7 +58,7 @@ import {
 	type Keyed,
 } from './paymentMarks';
 import { RecordChange } from '../../shared/record/recordChange';
-import { windowsOf } from './windows';
+import { batchesOf } from './batches';
 
 /**
  * A person's statement about a reference: that it was paid, that it was not paid, or only that an earlier *not paid* is
@@ -117,17 +117,17 @@ export class PaymentRecord {
 	}
 
 	/**
-	 * The state of each entry. The question leaves no mark, unless it is interrupted: so it is made in windows, because a
+	 * The state of each entry. The question leaves no mark, unless it is interrupted: so it is made in batches, because a
 	 * crash then leaves the marks of only one.
 	 */
 	async askStates<Each extends KeyedEntry>(
 		entries: Each[],
-		windowSize: number,
+		batchSize: number,
 	): Promise<ReadonlyMap<Each, PaymentState>> {
 		const states = new Map<Each, PaymentState>();
-		for (const window of windowsOf(windowSize, entries)) {
+		for (const batch of batchesOf(batchSize, entries)) {
 			const ofWindow = await this.change(
-				async (change) => await askPaymentStates(change, window, slotNow()),
+				async (change) => await askPaymentStates(change, batch, slotNow()),
 			);
 			for (const [entry, state] of ofWindow) states.set(entry, state);
 		}
@@ -149,7 +149,7 @@ export class PaymentRecord {
 			const getAgeMs = stopwatch();
 			const slot = slotNow();
 			const reservationOf = (each: Payment): string[] => [sentMark(each), busyMark(each, slot)];
-			// For a window of unused references, one call of the database is enough.
+			// For a batch of unused references, one call of the database is enough.
 			await this.recordResults(change, reserved, wanted.flatMap(reservationOf));
 			const statesBefore = await askPaymentStates(change, wanted, slot);
 			for (const payment of wanted.filter((each) => statesBefore.get(each) === 'unused')) {

@@ -1,4 +1,4 @@
-/** Sends payments: reserves a window of them, sends a few at once, and reads how each ended. */
+/** Sends payments: reserves a batch of them, sends a few at once, and reads how each ended. */
 import { decimalText } from '../../shared/decimal';
 import { addHint, describeExecution } from '../../shared/n8n';
 import { callService } from '../../shared/service/call';
@@ -10,11 +10,11 @@ import { outcomeOfEntry, type Payable, type Payment, type EntryResult } from './
 import type { PaymentRecord } from './paymentRecord';
 import type { Run } from './run';
 import { noRecordResult, resultOfState } from './stateResults';
-import { windowsOf } from './windows';
+import { batchesOf } from './batches';
 
 /**
  * Sends the payments that the record allows, and gives each a result, unless the run stops. A crash leaves
- * the reservations of one window. While a window is being reserved, it also leaves those of the window
+ * the reservations of one batch. While a batch is being reserved, it also leaves those of the batch
  * before, whose results are recorded in the same change.
  */
 export async function payAll(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
@@ -22,12 +22,12 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 	// The payments that were reserved and sent, and whose results the next change of the record has to record.
 	let unrecorded: Payment[] = [];
 	const failedChanges: FailedChange[] = [];
-	for (const window of windowsOf(concurrency, payments)) {
+	for (const batch of batchesOf(concurrency, payments)) {
 		if (run.isStopping()) break;
 		const reserved = unrecorded;
 		let reservation: Awaited<ReturnType<PaymentRecord['recordResultsAndReserve']>>;
 		try {
-			reservation = await record.recordResultsAndReserve(reserved, window);
+			reservation = await record.recordResultsAndReserve(reserved, batch);
 		} catch (error) {
 			// The next change records only *paid* again: this one may have been stored, and somebody may have settled
 			// or reserved the other references since.
@@ -36,13 +36,13 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 			const notPaid = reserved.filter((each) => outcomeOfEntry(each) === 'notPaid');
 			failedChanges.push({ error, payments: notPaid });
 			if (run.isStopping()) break;
-			for (const payment of window) run.setResult(payment, noRecordResult(error));
+			for (const payment of batch) run.setResult(payment, noRecordResult(error));
 			continue;
 		}
 		const { statesBefore, getAgeMs } = reservation;
 		for (const [payment, state] of statesBefore)
 			if (state !== 'unused') run.setResult(payment, resultOfState(payment, state));
-		unrecorded = window.filter((payment) => statesBefore.get(payment) === 'unused');
+		unrecorded = batch.filter((payment) => statesBefore.get(payment) === 'unused');
 		await sendConcurrently(run, unrecorded, () => timeoutMs - getAgeMs());
 	}
 	try {

@@ -11,7 +11,7 @@ export const endedBy = {
 	/** The response is longer than `maxBodyBytes`. */
 	size: 'RESPONSE_TOO_LARGE',
 	/** The time was over before it began. */
-	deadline: 'NOT_BEGUN',
+	notBegun: 'NOT_BEGUN',
 } as const;
 
 export type Attempt = ServiceResponse | NoResponse;
@@ -42,7 +42,7 @@ export async function makeAttempt(
 	stop?: AbortSignal,
 ): Promise<Attempt> {
 	if (!(timeoutMs > 0))
-		return { kind: 'noResponse', errorCode: endedBy.deadline, mayHaveBeenSent: false };
+		return { kind: 'noResponse', errorCode: endedBy.notBegun, mayHaveBeenSent: false };
 	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
 	const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 	const endedByUs = (): string | undefined =>

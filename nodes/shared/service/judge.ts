@@ -95,7 +95,7 @@ function judgeNoResponse(
 	request: RequestTraits,
 	{ errorCode, mayHaveBeenSent }: NoResponse,
 ): Judgement {
-	if (errorCode === endedBy.deadline)
+	if (errorCode === endedBy.notBegun)
 		return { verdict: 'notDone', code: 'notReached', mayBeRepeated: false };
 	if (!mayHaveBeenSent)
 		return {

@@ -1,4 +1,7 @@
-/** The meanings of HTTP statuses. `judge.ts` has the others: below 300 a success, from 300 to 499 a refusal. */
+/**
+ * The meanings of HTTP statuses. `judge.ts` has the others: below 300 a success, and from 300 to 499 a refusal of a
+ * request that does not pay.
+ */
 
 /** Statuses of failures that are usually temporary. */
 export const temporaryStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);

@@ -24,7 +24,7 @@ after(async () => await lab.stop());
 
 void test('killed in the middle of 200 payments, started and run again: nobody is paid twice', async (context) => {
 	const size = 200;
-	const window = 10;
+	const batch = 10;
 	const id = await publish(lab, 'killed', { onError: 'continueRegularOutput' });
 	const answered = 60;
 	const rows = payroll(lab, 'killed', size);
@@ -35,7 +35,7 @@ void test('killed in the middle of 200 payments, started and run again: nobody i
 	);
 	await pay(lab, 'killed', rows);
 	await eventually('payments in flight', () =>
-		sum(timesPaid(lab.sandbox, rows)) === answered + window ? true : undefined,
+		sum(timesPaid(lab.sandbox, rows)) === answered + batch ? true : undefined,
 	);
 	lab.n8n.kill();
 	await lab.n8n.exited;
@@ -60,7 +60,7 @@ void test('killed in the middle of 200 payments, started and run again: nobody i
 		if (outcome !== 'unknown') assert.equal(times[index], 1, `row ${index} is ${String(outcome)}`);
 	}
 	const unknown = found.unknown ?? 0;
-	assert.ok(unknown > 0 && unknown <= window, `${unknown} are unknown`);
+	assert.ok(unknown > 0 && unknown <= batch, `${unknown} are unknown`);
 });
 
 void test('On Error: stop. Retry execution pays what was not paid, and nobody twice', async () => {

@@ -57,7 +57,7 @@ void test('500 references in two executions at once, one on each worker, while t
 void test('a worker is killed in the middle of a run: run again at once, nobody is paid twice', async (context) => {
 	const size = 200;
 	/** The node's default concurrency. */
-	const window = 10;
+	const batch = 10;
 	const answered = 60;
 	lab.sandbox.setLatency(0);
 	const id = await publish(lab, 'killed', { onError: 'continueRegularOutput' });
@@ -72,7 +72,7 @@ void test('a worker is killed in the middle of a run: run again at once, nobody 
 		const [running] = await lab.api.executionIds(id);
 		return running === undefined ? undefined : await lab.workerOf(running);
 	});
-	const inFlight = answered + window;
+	const inFlight = answered + batch;
 	await eventually('payments in flight', () => {
 		return sum(timesPaid(lab.sandbox, rows)) === inFlight || undefined;
 	});
@@ -101,5 +101,5 @@ void test('a worker is killed in the middle of a run: run again at once, nobody 
 		assert.ok(isKnown ? times[index] === 1 : Number(times[index]) <= 1, `row ${index}: ${each}`);
 	}
 	const unknown = size - (found.paid ?? 0) - (found.paidBefore ?? 0);
-	assert.ok(unknown >= window && unknown <= 2 * window, `${unknown} are unknown`);
+	assert.ok(unknown >= batch && unknown <= 2 * batch, `${unknown} are unknown`);
 });

@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { checkList } from '../../list/checkList';
 import { readListSettings } from '../../list/listSettings';
-import { columns, optionalColumns, requiredColumns } from '../../list/columns';
+import { personColumns, optionalColumns, requiredColumns } from '../../list/columns';
 import { errorItem } from '../../../shared/n8n';
 import { toNodeError, invalidValueFailure } from '../../../shared/nodeErrors';
 import type { ParameterReader } from '../../parameters';
@@ -16,7 +16,7 @@ import type { Operation } from '../../operation';
 const bold = (columns: readonly string[]): string =>
 	columns.map((column) => `<b>${column}</b>`).join(', ');
 
-const ownHeadings: INodeProperties[] = columns
+const ownHeadings: INodeProperties[] = personColumns
 	.map(
 		({ displayName, name, example, contents }): INodeProperties => ({
 			displayName,
@@ -35,7 +35,7 @@ export const checkListOperation: Operation = {
 		name: 'Check List',
 		value: 'checkList',
 		action: 'Check a list of people to pay',
-		description: 'Make payments of the rows of a list, and say which rows cannot be paid',
+		description: 'Turn the rows of a list into items to pay. It sends nothing.',
 	},
 	fields: [
 		{
