@@ -35,7 +35,7 @@ export const checkListOperation: Operation = {
 		name: 'Check List',
 		value: 'checkList',
 		action: 'Check a list of people to pay',
-		description: 'Turn the rows of a list into items to pay. It sends nothing.',
+		description: 'Turn the rows of a list into items to pay, without sending anything',
 	},
 	fields: [
 		{
