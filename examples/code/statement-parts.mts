@@ -1,0 +1,134 @@
+/** The parts of the page *What is open* about statements: the payments that they settled, and why others were not. */
+import type { Code } from '../../nodes/EtbWallet/codes.ts';
+import { heading, section, uploadLink, type Part } from './page.mts';
+import { hasOutcome, reasonOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import type { PayrollRun } from './payroll-run.mts';
+import { rowOf } from './register.mts';
+import { isContradicted, wasFreedBefore } from './register-updates.mts';
+import { statementAbout } from './settling.mts';
+import { escapeHtml, minuteOf, namesWithNumbers, settledAt } from './text.mts';
+import { itemsOf } from './workflow.mts';
+
+/** The words for a correction, with the link to its form. HTML. */
+export const correctionLink = ({ period }: RegisterRow): string =>
+	`pay the amount as a ${uploadLink({ period, purpose: 'correction' }, 'correction')}`;
+
+/** The reason why a payment stays paid although somebody said *It was not paid*. HTML. */
+function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string {
+	const known: RegisterRow = rowOf(register, result) ?? {};
+	// The register was read before another page that was sent at the same moment wrote into it.
+	const paid = hasOutcome('paid')(known) ? known : {};
+	const how = paid.settledBy
+		? `${paid.settledBy} recorded it as paid at ${settledAt(paid)}`
+		: paid.paidAt
+			? `it was paid at ${minuteOf(paid.paidAt)}`
+			: 'somebody else recorded it as paid';
+	return `${namesWithNumbers([known])} (${escapeHtml(result.reference)}): you said that it was not paid, but ${escapeHtml(how)}. Ask the partner service again. If it was not paid, ${correctionLink(known)}`;
+}
+
+/** The code of a result. A statement that changed nothing, because it was given before, is recorded too. */
+const codeOf = (result: PaymentRow, run: PayrollRun): Code | undefined =>
+	wasFreedBefore(result, run) ? 'settledNotPaid' : result.code;
+
+/** The reason why a statement is not recorded; empty if it is. */
+function reasonNotRecorded(result: PaymentRow, run: PayrollRun): string {
+	const { message = '', remedy = '' } = result;
+	const code = codeOf(result, run);
+	if (code === 'settledPaid' || code === 'settledNotPaid' || code === 'paidBefore') return '';
+	// The steps of the node do not fit here, because the page leads to its form itself.
+	return code === 'notSettled'
+		? `${message}. Ask the partner service again, and answer on a fresh page`
+		: `${message}. ${remedy}`;
+}
+
+/** The rows after some statements, by what became of each. */
+interface StatementEnds {
+	settledPaid: RegisterRow[];
+	settledNotPaid: RegisterRow[];
+	/** Those that stay paid, of which somebody said *It was not paid*. */
+	denied: RegisterRow[];
+	/** Those that were unknown, and have a transaction by now: somebody freed them, and they were sent again. */
+	sentAgain: RegisterRow[];
+	/** Others that were paid before. */
+	paidBefore: RegisterRow[];
+	/** Those that are unknown again, because a *not paid* was taken back, or because two statements differ. */
+	takenBack: RegisterRow[];
+	differing: RegisterRow[];
+	/** Those that changed after the page was opened, so that the node got no statement about them. */
+	outdated: RegisterRow[];
+	/** The others, with the reason why nothing was recorded. */
+	notRecorded: string[];
+}
+
+function endsOf(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): StatementEnds {
+	const { submitted, register, results } = run;
+	const byReference = new Map(results.map((result) => [result.reference, result]));
+	const isSaid = (row: RegisterRow, wanted: ReturnType<typeof statementAbout>): boolean =>
+		statementAbout(submitted, row) === wanted;
+	const endedAs = (code: Code): RegisterRow[] =>
+		rows.filter(({ reference }) => {
+			const result = byReference.get(reference);
+			return result !== undefined && codeOf(result, run) === code;
+		});
+	const paidBefore = endedAs('paidBefore');
+	const denied = paidBefore.filter((row) => isSaid(row, 'notPaid'));
+	const sentAgain = paidBefore.filter((row) => isSaid(row, 'paid') && rowOf(register, row)?.txHash);
+	const contradicted = rows.filter((row) => {
+		const result = byReference.get(row.reference);
+		return result !== undefined && hasOutcome('unknown')(row) && isContradicted(result, run);
+	});
+	const told = new Set(contradicted.map(({ reference }) => reference));
+	return {
+		settledPaid: endedAs('settledPaid'),
+		settledNotPaid: endedAs('settledNotPaid'),
+		denied,
+		sentAgain,
+		paidBefore: paidBefore.filter((row) => !denied.includes(row) && !sentAgain.includes(row)),
+		takenBack: contradicted.filter((row) => isSaid(row, 'takesBack')),
+		differing: contradicted.filter((row) => !isSaid(row, 'takesBack')),
+		outdated: unknown.filter((row) => !isSaid(row, undefined) && !byReference.has(row.reference)),
+		notRecorded: results.flatMap((result) => {
+			const reason = told.has(result.reference) ? '' : reasonNotRecorded(result, run);
+			const { name = '' }: RegisterRow = rowOf(register, result) ?? {};
+			return (reason && `${name} (${result.reference}): ${reason.replace(/\.\s*$/, '')}`) || [];
+		}),
+	};
+}
+
+/** @param rows the rows of the results, as they are now @param unknown all rows that are unknown now */
+export function statementParts(
+	rows: RegisterRow[],
+	unknown: RegisterRow[],
+	run: PayrollRun,
+): Part[] {
+	const { submitted, register } = run;
+	const ends = endsOf(rows, unknown, run);
+	const isNothing = Object.values(ends).every(({ length }: { length: number }) => length === 0);
+	const isAnythingSaid = register.rows.some((row) => statementAbout(submitted, row));
+	const [first = {}] = itemsOf(() => $('Pay salaries'));
+	const reasonOfNothing = isAnythingSaid ? reasonOf(first) : 'Nothing was recorded';
+	const unknownAgain = (reason: string, people: RegisterRow[]): Part =>
+		people.length > 0 &&
+		`<h4>${reason}, so it is unknown again: ${namesWithNumbers(people)}. Ask the partner service once more, and answer on a fresh page.</h4>`;
+	const outdated = ends.outdated.map(
+		({ name, reference }) =>
+			`${name} (${reference}): it changed after the page was opened, so it may have been sent again. Ask the partner service, and answer on a fresh page`,
+	);
+	return [
+		section('Recorded as paid', ends.settledPaid, register),
+		section('Recorded as not paid', ends.settledNotPaid, register),
+		ends.sentAgain.length > 0 &&
+			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.sentAgain)}. After the page was opened, somebody recorded it as not paid, and it was sent again and paid. Ask the partner service whether both were made.</h4>`,
+		...ends.denied.map(
+			(row) => `<h4>It stays recorded as paid: ${reasonItStaysPaid(row, run)}.</h4>`,
+		),
+		section('Paid before, and it stays paid', ends.paidBefore, register),
+		unknownAgain('It was recorded as not paid by mistake', ends.takenBack),
+		unknownAgain('The answers differ', ends.differing),
+		...[...ends.notRecorded, ...outdated].map(
+			(reason) => `<h4>Not recorded: ${escapeHtml(reason)}.</h4>`,
+		),
+		isNothing && reasonOfNothing && `<h3>${escapeHtml(reasonOfNothing)}.</h3>`,
+		isNothing && unknown.length > 0 && `<h3>${heading('Still unknown', unknown)}</h3>`,
+	];
+}
