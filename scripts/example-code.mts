@@ -45,8 +45,7 @@ const settling = {
 	condition: "$('What is open').isExecuted && $('Ask').last().json.user?.id",
 	otherwise: '[]',
 };
-const itemsOf = (node: string, ...run: number[]): string =>
-	`$('${node}').all(${run.join(', ')}).map(({ json }) => json)`;
+const itemsOf = (node: string): string => `$('${node}').all().map(({ json }) => json)`;
 const asked = "$('Page and rows').first().json.asked";
 const uploadedBy = "$('Upload a list').first().json.user";
 
@@ -63,8 +62,8 @@ const expressions: Readonly<Record<string, Expression>> = {
 	modeAfter: {
 		module: 'approval',
 		condition: "!$('What is open').isExecuted",
-		// The first run of the node is the dry run.
-		call: `modeAfter($('Ask').last().json, ${uploadedBy}, $('Page and rows').first().json.approve, { checked: ${itemsOf('Pay salaries', 0, 0)}, before: ${itemsOf('Payments')}, now: ${itemsOf('Payments now')} })`,
+		// The last run of the node before the answer is that of the page.
+		call: `modeAfter($('Ask').last().json, ${uploadedBy}, $('Page and rows').first().json.approve, { dryRun: ${itemsOf('Pay salaries')}, before: ${itemsOf('Payments')}, now: ${itemsOf('Payments now')} })`,
 		otherwise: "'settle'",
 	},
 };

@@ -1,7 +1,8 @@
-/**
- * The approval of a list. `npm run examples` also writes `modeAfter` into the node *Decision*, so this file imports
- * nothing but types.
- */
+/** The approval of a list. `npm run examples` also writes `modeAfter` into the node *Decision*. */
+import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
+import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.ts';
+import { normalizeText } from '../../nodes/shared/normalizeText.ts';
+import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import type { PaymentRow, RegisterRow } from './payment-row.mts';
 import type { Submitted, User } from './workflow.mts';
 
@@ -15,35 +16,30 @@ export interface ShownList {
 	now: RegisterRow[];
 }
 
-/** The letters and digits of a text. Texts that differ only in signs count as one. */
-const lettersOf = (text: string): string =>
-	text
-		.normalize('NFKC')
-		.toLowerCase()
-		.replace(/[^\p{L}\p{N}]/gu, '');
-
-/** The reference of a payment, and the employee number and wallet of its person. */
+/** The reference of a payment, and the employee number and wallet of its person, each in its normalized form. */
 function idsOf({ reference, employeeKey, employee, toUserId, userId }: PaymentRow): string[] {
-	const number = lettersOf(employeeKey || employee || '');
+	const number = employeeKeyOf(employeeKey || employee || '');
 	return [
-		reference && lettersOf(reference),
+		referenceKeyOf(reference ?? ''),
 		number && `number ${number}`,
-		toUserId || userId,
-	].flatMap((id) => id || []);
+		normalizeText(toUserId || userId || ''),
+	].filter(Boolean);
 }
 
 /**
  * The payments that people who are ready got, or may have got, since the list was checked. They count for any purpose,
  * because the page told nothing of them.
  */
-export function paymentsSince({ dryRun: checked, before, now }: ShownList): RegisterRow[] {
-	const outcomes = new Map(before.map(({ id, outcome }) => [id, outcome]));
-	const ready = new Set(checked.filter(({ outcome }) => outcome === 'ready').flatMap(idsOf));
+export function paymentsSince({ dryRun, before, now }: ShownList): RegisterRow[] {
+	const versionOf = ({ outcome, updatedAt }: RegisterRow): string =>
+		`${outcome} ${new Date(updatedAt ?? 0).getTime()}`;
+	const versions = new Map(before.map((row) => [row.id, versionOf(row)]));
+	const ready = new Set(dryRun.filter(({ outcome }) => outcome === 'ready').flatMap(idsOf));
 	return now.filter(
 		(row) =>
 			(row.reference || row.outcome) &&
-			row.outcome !== 'notPaid' &&
-			row.outcome !== outcomes.get(row.id) &&
+			registeredOutcome(row.outcome ?? '') !== 'notPaid' &&
+			versions.get(row.id) !== versionOf(row) &&
 			idsOf(row).some((id) => ready.has(id)),
 	);
 }

@@ -1,6 +1,6 @@
 /** The files for people: result.xlsx, and the payments of a period. */
 import { minuteOf, settledAt } from './text.mts';
-import { amountOf, hasOutcome, type PaymentRow } from './payment-row.mts';
+import { amountOf, hasOutcome, isDisputed, type PaymentRow } from './payment-row.mts';
 
 const titles: Readonly<Record<string, string>> = {
 	unknown: 'UNKNOWN',
@@ -19,12 +19,13 @@ export function fileRow(row: PaymentRow): Record<string, unknown> {
 		Wallet: row.userId,
 		'Amount (ETB)': row.requestedAmountEtb,
 		'Paid (ETB)': hasOutcome('paid')(row) && amountOf(row),
-		Result: titles[row.outcome ?? ''],
+		Result: isDisputed(row) ? 'Paid, in doubt' : titles[row.outcome ?? ''],
 		'Time in Addis Ababa': !hasOutcome('notPaid')(row) && row.paidAt && minuteOf(row.paidAt),
 		Transaction: row.txHash,
 		'Approved by': row.approvedBy,
 		'Settled by': row.settledBy,
-		'Settled at': row.settledBy && settledAt(row),
+		// A reason of a paid row was written later, and has its own time.
+		'Settled at': row.settledBy && !(row.reason && hasOutcome('paid')(row)) && settledAt(row),
 		Reason: row.reason,
 		Workflow: row.workflow,
 		Reference: row.reference,

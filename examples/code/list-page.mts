@@ -17,6 +17,7 @@ import {
 	hasOutcome,
 	hasRemark,
 	isCorrection,
+	isDisputed,
 	isTitleOrTotal,
 	isOnlyRecorded,
 	referenceOf,
@@ -25,7 +26,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { paidLessText } from './paid-less.mts';
-import { disputeText, openDisputes, rowOf } from './register.mts';
+import { disputeText, nextCorrection, rowOf } from './register.mts';
 import { needsPerson, type RegisterUpdate } from './register-updates.mts';
 import {
 	peopleText,
@@ -119,18 +120,9 @@ function roundingPart({ ready }: ListRun): Part {
 	return `<p>Rounded amounts: ${rounded.length} (${names}). ${change}</p>`;
 }
 
-/** The corrections among the purposes of the form *Upload a list*. */
-const corrections = ['correction', 'correction 2', 'correction 3'];
-
 /** The advice for a further correction of the period for these people: each purpose pays a person once. */
-function correctionAdvice({ paidForPeriod }: ListRun, rows: PaymentRow[]): string {
-	const persons = new Set(rows.map(({ employeeKey }) => employeeKey));
-	const used = paidForPeriod
-		.filter(({ employeeKey }) => persons.has(employeeKey))
-		.map(({ purpose }) => purpose ?? '');
-	const next = corrections.find(
-		(_, index) => !corrections.slice(index).some((each) => used.includes(each)),
-	);
+function correctionAdvice({ register }: ListRun, rows: PaymentRow[]): string {
+	const next = nextCorrection(rows, register);
 	return next === undefined
 		? 'Pay the difference with the workflow Pay a user'
 		: `Upload a list of these people alone, with the differences that are still to be paid, and the purpose ${next}`;
@@ -155,7 +147,7 @@ function paidBeforeParts(run: ListRun): Part[] {
 		(row) => `${namesWithNumbers([row])} was paid as ${escapeHtml(row.paid?.name)}`,
 	);
 	const known = run.paidBefore.flatMap((row) => rowOf(run.register, row) ?? []);
-	const disputed = disputeText(openDisputes(known, run.register));
+	const disputed = disputeText(known.filter(isDisputed));
 	return [
 		disputed &&
 			`<h4>${disputed}. See ${formLink('etb-file-open', 'What is open')}: it says what to do.</h4>`,
@@ -198,7 +190,7 @@ function outdatedPart({ decision, paymentsSinceCheck }: ListRun, uploadAgain: st
 		const unknown = hasOutcome('unknown')(row) ? 'UNKNOWN, ' : '';
 		return `${namesWithNumbers([row])}: ${unknown}${sum}for ${escapeHtml(forWhat(row))}`;
 	});
-	return `<h2><em>Nobody was paid. Since this list was checked, people in it got another payment, or may have got it: ${payments.join('; ')}. Are both right? Then ${uploadAgain}, and look at it again.</em></h2>`;
+	return `<h2><em>Nobody was paid. Since this list was checked, people in it got another payment, or may have got it: ${payments.join('; ')}. Is that the same payment? Then do nothing. Is this list another one? Then ${uploadAgain}: the page tells of both.</em></h2>`;
 }
 
 /** The parts on top of the page at the end. */
@@ -325,6 +317,7 @@ export function listPage(run: ListRun) {
 	return pageField(
 		// Who is unknown shows that the period is right.
 		isEarlier &&
+			!isCorrection(run) &&
 			!isPaying &&
 			(asksForApproval || run.unknown.length === 0) &&
 			(ready.length > 0 ? `<h4>${wrongPeriod}</h4>` : `<h2><em>${wrongPeriod}</em></h2>`),

@@ -6,13 +6,14 @@ import {
 	hasOutcome,
 	hasRemark,
 	isCorrection,
+	isDisputed,
 	isSamePerson,
 	isOnlyRecorded,
 	likeOthers,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, disputeText, openDisputes, rowOf } from './register.mts';
+import { correctionsOf, disputeText, rowOf } from './register.mts';
 import { renamedText } from './page.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 import { itemsOf } from './workflow.mts';
@@ -30,12 +31,16 @@ function isFarFrom(before: number, amount: number): boolean {
 	return before > 0 && (amount >= 2 * before || amount * 2 <= before);
 }
 
-/** Salaries that are far from the last one, or before the first payment from the amount in the table of people. */
-function veryDifferent({ ready, purpose }: ListRun): PaymentRow[] {
-	if (purpose !== 'salary') return [];
+/**
+ * Amounts that are far from the last one for this purpose, or for a first salary from the amount in the table of people.
+ * Corrections are all different.
+ */
+function veryDifferent(run: ListRun): PaymentRow[] {
+	if (isCorrection(run)) return [];
 	const people = new Map(itemsOf(() => $('People')).map((row) => [row.employeeKey, row.amountEtb]));
-	return ready.filter(({ lastTime, employeeKey, amountEtb }) => {
-		const before = lastTime === undefined ? people.get(employeeKey) : amountOf(lastTime);
+	return run.ready.filter(({ lastTime, employeeKey, amountEtb }) => {
+		const first = run.purpose === 'salary' ? people.get(employeeKey) : 0;
+		const before = lastTime === undefined ? first : amountOf(lastTime);
 		return isFarFrom(before ?? 0, amountEtb ?? 0);
 	});
 }
@@ -95,7 +100,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 	const paid13th = is13th ? ofReady(earlierInYear(run)) : [];
 	const had13th = readyWith(paid13th);
 	const paidLately = is13th ? [] : withRemark('paidLately');
-	const disputes = ofReady(openDisputes(run.paidForPeriod, register));
+	const disputes = ofReady(run.paidForPeriod.filter(isDisputed));
 	// A page asked for the correction of a payment that was disputed.
 	const sameAmount = is13th
 		? []
@@ -124,7 +129,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 		},
 		{
 			rows: paidForPeriod,
-			isLarge: isMost(paidForPeriod) || isCorrection(run),
+			isLarge: true,
 			text: onTop(paidForPeriod, run, whom(paidForPeriod)),
 		},
 		{

@@ -1,5 +1,11 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
-import { hasOutcome, isDisputed, isOnlyRecorded, type RegisterRow } from './payment-row.mts';
+import {
+	hasOutcome,
+	isDisputed,
+	isOnlyRecorded,
+	isReplaced,
+	type RegisterRow,
+} from './payment-row.mts';
 import {
 	byPeriod,
 	formLink,
@@ -11,10 +17,11 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { disputeText, openDisputes } from './register.mts';
+import { disputeText, type Register } from './register.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 import {
 	choices,
+	doubtChoices,
 	fieldOf,
 	mistakeChoices,
 	mistakeField,
@@ -27,10 +34,14 @@ import { isOfOtherWorkflow } from './workflow.mts';
 
 /** The fields of the page: one for each payment that is open, and one for a wrong record. */
 function questions(asked: Asked) {
-	const fields = asked.open.map((row) => {
+	const question = (row: RegisterRow, options: Readonly<Record<string, string>>) => {
 		const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${row.reference})`;
-		return radio(fieldOf(row), label, Object.values(choices), choices.notKnown);
-	});
+		return radio(fieldOf(row), label, Object.values(options), choices.notKnown);
+	};
+	const fields = [
+		...asked.unknown.map((row) => question(row, choices)),
+		...asked.disputed.map((row) => question(row, doubtChoices)),
+	];
 	const records = mistakeChoices(asked);
 	const mistake = {
 		fieldType: 'dropdown',
@@ -42,15 +53,14 @@ function questions(asked: Asked) {
 	return records.length > 0 ? [...fields, mistake] : fields;
 }
 
-/** The parts about payments of which two people said different things. */
-function disputedParts(disputed: RegisterRow[]): Part[] {
-	const [first] = disputed;
-	if (first === undefined) return [];
-	return [
-		`<h4>${disputeText(disputed)}. Ask the partner service once more. If it was paid, record that here. If it was not paid, ${correctionLink(first)}.</h4>`,
-		section('Recorded as paid, but in doubt', disputed),
-	];
-}
+/** The parts about payments that are recorded as paid, but in doubt. */
+const disputedParts = (disputed: RegisterRow[], register: Register): Part[] => [
+	...disputed.map(
+		(row) =>
+			`<h4>${disputeText([row])}. Ask the partner service once more. Was it paid? Record that here. Was it not paid? Then ${correctionLink(row, register)}, and record that here afterwards.</h4>`,
+	),
+	section('Recorded as paid, but in doubt', disputed),
+];
 
 /** The items of the Code node of a payroll in which somebody opened *What is open*. */
 export function openPageItems(run: PayrollRun) {
@@ -62,10 +72,11 @@ export function openPageItems(run: PayrollRun) {
 	const elsewhere = unknown.filter(isOfOtherWorkflow);
 	const isOwn = (row: RegisterRow): boolean => !isOfOtherWorkflow(row) && Boolean(row.reference);
 	const notPaid = now.filter(hasOutcome('notPaid'));
-	const disputed = openDisputes(now, run.register);
-	const recorded = now.filter((row) => isOnlyRecorded(row) && !isDisputed(row));
+	const disputed = now.filter(isDisputed);
+	const recorded = now.filter((row) => isOnlyRecorded(row) && !isDisputed(row) && !isReplaced(row));
 	const asked: Asked = {
-		open: [...unknown, ...disputed].filter(isOwn),
+		unknown: unknown.filter(isOwn),
+		disputed: disputed.filter(isOwn),
 		recorded: recorded.filter(isOwn),
 		freed: notPaid.filter(isOwn).filter(({ settledBy }) => settledBy),
 	};
@@ -75,7 +86,7 @@ export function openPageItems(run: PayrollRun) {
 	const otherPath = hasList ? 'etb-payroll-open' : 'etb-file-open';
 	const openParts: Part[] = [
 		isFirst &&
-			unknown.some(isOwn) &&
+			asked.unknown.length > 0 &&
 			'<h4>UNKNOWN: it may have been paid, also where a reason says that it failed. Ask the partner service, with wallet, amount and time. Until you know, leave <i>Not known yet</i>.</h4>',
 		unknown.length === 0 && '<p>Nothing is UNKNOWN.</p>',
 		elsewhere.length > 0 &&
@@ -83,7 +94,7 @@ export function openPageItems(run: PayrollRun) {
 	];
 	const openAgain =
 		!isFirst &&
-		asked.open.length + mistakeChoices(asked).length > 0 &&
+		asked.unknown.length + asked.disputed.length + mistakeChoices(asked).length > 0 &&
 		`<p>To record more, or to correct a record: ${formLink(path, 'What is open')}</p>`;
 	const [unpaidElsewhere, unpaidHere] = [notPaid.filter(isOfOtherWorkflow), notPaid.filter(isOwn)];
 	const unpaid = new Map(unpaidHere.map((row) => [forWhat(row), row]));
@@ -104,7 +115,7 @@ export function openPageItems(run: PayrollRun) {
 	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
 	const shown = pageField(
 		...(isFirst ? [] : statementParts(rows, unknown, run)),
-		...disputedParts(disputed),
+		...disputedParts(disputed, run.register),
 		...openParts,
 		openAgain,
 		correct,

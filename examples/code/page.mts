@@ -12,6 +12,7 @@ import {
 	amountOf,
 	hasOtherAmount,
 	hasOutcome,
+	isReplaced,
 	likenessCodes,
 	onePerPayment,
 	remarksWith,
@@ -74,7 +75,9 @@ function settlingOf({ outcome }: PaymentRow, settled: RegisterRow): string {
 	const wasSentAgain =
 		hasOutcome('notPaid')(settled) && (outcome === 'paid' || outcome === 'unknown');
 	const what = hasOutcome('paid')(settled) ? 'paid' : 'not paid';
-	return `${wasSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settled.settledBy} at ${settledAt(settled)}`;
+	// A doubt was written later, and its reason has its time.
+	const time = settled.reason && hasOutcome('paid')(settled) ? '' : ` at ${settledAt(settled)}`;
+	return `${wasSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settled.settledBy}${time}`;
 }
 
 /** The title of some payments. It is red, on every page, if a person has to do something for them. */
@@ -92,7 +95,7 @@ export function heading(
 	// A row of a list counts by itself, because two people can have one number by mistake. Two rows of one payment that
 	// was sent count once.
 	const payments = onePerPayment(rows);
-	const without = payments.filter((row) => !amountOf(row)).length;
+	const without = payments.filter((row) => !amountOf(row) && !isReplaced(row)).length;
 	const more = without > 0 ? ` (${without} of an amount that is not known)` : '';
 	const total = hasSum && without < payments.length ? `, ${formatSum(payments)} ETB${more}` : '';
 	const persons = new Set(

@@ -2,13 +2,14 @@
 import {
 	hasOtherAmount,
 	isCorrection,
-	isDisputed,
+	isReplaced,
 	onePerPayment,
 	roundingEtb,
 	sumOf,
 	type PaymentRow,
+	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, openDisputes, rowOf, type Register } from './register.mts';
+import { correctionsOf, rowOf, type Register } from './register.mts';
 import { formatSum } from './text.mts';
 
 /**
@@ -16,12 +17,11 @@ import { formatSum } from './text.mts';
  * correction was, so it counts for the salary.
  */
 function missingEtb(row: PaymentRow, register: Register): number {
-	if (typeof row.paid?.amountEtb !== 'number') return 0;
+	const known: RegisterRow = rowOf(register, row) ?? {};
+	const paidEtb = isReplaced(known) ? 0 : row.paid?.amountEtb;
+	if (typeof paidEtb !== 'number') return 0;
 	const corrections = row.purpose === 'salary' ? correctionsOf(row, register) : [];
-	const known = rowOf(register, row) ?? {};
-	// If it was disputed, and corrected since, only the correction was paid.
-	const isReplaced = isDisputed(known) && openDisputes([known], register).length === 0;
-	return (row.listedAmountEtb ?? 0) - sumOf(isReplaced ? corrections : [row.paid, ...corrections]);
+	return (row.listedAmountEtb ?? 0) - sumOf([{ amountEtb: paidEtb }, ...corrections]);
 }
 
 /** Those who were paid less. A correction with another amount can be a further one: nobody can tell. */

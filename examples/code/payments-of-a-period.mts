@@ -2,7 +2,7 @@
 import { fileRow } from './file-row.mts';
 import { hasOutcome, isDisputed, isOnlyRecorded } from './payment-row.mts';
 import { byPeriod, heading, pageField } from './page.mts';
-import { disputeText, openDisputes, loadRegister } from './register.mts';
+import { disputeText, loadRegister } from './register.mts';
 import { forWhat } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
@@ -14,9 +14,7 @@ const rows = register.rows.filter(
 );
 const paid = rows.filter(hasOutcome('paid'));
 const recorded = paid.filter(isOnlyRecorded);
-const open = openDisputes(paid, register);
-const disputed = disputeText(open);
-const corrected = disputeText(paid.filter((row) => isDisputed(row) && !open.includes(row)));
+const disputed = disputeText(paid.filter(isDisputed));
 const isMixed = new Set(paid.map(forWhat)).size > 1;
 const { html } = pageField(
 	rows.length === 0 && 'There is no payment of this period.',
@@ -24,7 +22,6 @@ const { html } = pageField(
 	recorded.length > 0 &&
 		`<p>${heading('Of these only recorded as paid by a person, without a transaction', recorded)}.</p>`,
 	disputed && `<h4>${disputed}. So the sum may be too high.</h4>`,
-	corrected && `<h4>${corrected}. A correction was paid since, and the sum has both.</h4>`,
 	rows.some(hasOutcome('unknown')) &&
 		'<p>Is somebody UNKNOWN settled already? If that was in the node of a workflow, run the workflow again: then it stands here.</p>',
 	...byPeriod(rows, register),

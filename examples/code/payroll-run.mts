@@ -125,7 +125,10 @@ function asRegistered(row: PaymentRow, before: Register, register: Register): Pa
 		};
 	const isUnknown = hasOutcome('unknown');
 	if (isUnknown(current) ? isUnknown(row) : !isUnknown(row) || !isChanged) return row;
-	const { reference, outcome, reason } = current;
+	const { reference, outcome } = current;
+	const settled =
+		'It was recorded as not paid while the page was open, which did not show it as ready';
+	const reason = current.reason || (hasOutcome('notPaid')(current) ? settled : '');
 	return { ...known, reference, outcome, reason, isFromRegister: true };
 }
 

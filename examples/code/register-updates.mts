@@ -3,6 +3,7 @@ import { isChange } from '../../nodes/EtbWallet/list/remarks.ts';
 import {
 	hasOutcome,
 	isDisputed,
+	isReplaced,
 	referenceOf,
 	sureness,
 	reasonOf,
@@ -12,6 +13,7 @@ import {
 import type { PayrollRun } from './payroll-run.mts';
 import { rowOf } from './register.mts';
 import { statementAbout } from './settling.mts';
+import { minuteOf } from './text.mts';
 
 /** The outcomes that the register stores as another one. */
 const storedOutcomes: Readonly<Record<string, RegisterRow['outcome']>> = {
@@ -40,11 +42,16 @@ const isDenied = (result: PaymentRow, old: RegisterRow, { isSettling, submitted 
 	isSettling &&
 	result.code === 'paidBefore' &&
 	statementAbout(submitted, result) === 'notPaid' &&
-	!old.txHash;
+	!old.txHash &&
+	// The first reason stays, and what ended the doubt too.
+	!isDisputed(old) &&
+	!isReplaced(old);
 
-/** Whether somebody said *It was paid* of a disputed payment, which ends the dispute. */
-const isConfirmed = (result: PaymentRow, old: RegisterRow, { isSettling, submitted }: PayrollRun) =>
-	isSettling && isDisputed(old) && statementAbout(submitted, result) === 'paid';
+/** Whether a statement ends the doubt about a payment. */
+const endsDoubt = (result: PaymentRow, old: RegisterRow, { isSettling, submitted }: PayrollRun) =>
+	isSettling &&
+	isDisputed(old) &&
+	['paid', 'replaced'].includes(statementAbout(submitted, result) ?? '');
 
 /** The first reason says more than that it is still unknown. */
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
@@ -65,8 +72,12 @@ function registeredReason(
 				: `${second} as paid`;
 		return `${first} recorded it as not paid, and ${takesBack}. Ask the partner service once more`;
 	}
-	if (isDenied(row, old, run)) return `${run.submitted.user?.email} said that it was not paid`;
-	if (isConfirmed(row, old, run)) return '';
+	if (isDenied(row, old, run))
+		return `${run.submitted.user?.email} said at ${minuteOf(Date.now())} that it was not paid`;
+	if (endsDoubt(row, old, run))
+		return statementAbout(run.submitted, row) === 'paid'
+			? ''
+			: `${old.reason}. ${run.submitted.user?.email} said at ${minuteOf(Date.now())} that a correction was paid in its place`;
 	if (storedOutcome(row) !== 'paid') return reasonOf(row);
 	const changes = (row.remarks ?? []).filter(isChange);
 	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';
@@ -85,7 +96,7 @@ function registeredReason(
  * notPaid | never | unless it is contradicted, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
-	if (isDenied(row, old, run) || isConfirmed(row, old, run)) return false;
+	if (isDenied(row, old, run) || endsDoubt(row, old, run)) return false;
 	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
 	if (!run.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
@@ -102,7 +113,8 @@ function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): Registe
 
 /** The value for `settledBy`: undefined keeps the name of somebody else, and empty removes it. */
 function settlerOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): string | undefined {
-	if (isConfirmed(row, old, run)) return run.submitted.user?.email;
+	if (endsDoubt(row, old, run) && statementAbout(run.submitted, row) === 'paid')
+		return run.submitted.user?.email;
 	// Somebody settled it in the node, which does not know who that was.
 	if (isDenied(row, old, run) && !old.settledBy) return 'somebody in the node';
 	if (row.code === 'paidBefore') return undefined;
@@ -147,6 +159,8 @@ function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 	}
 	const { amountEtb = old.requestedAmountEtb, requestedAmountEtb = amountEtb } = result;
 	const merged = { ...old, ...result };
+	const isReplacement =
+		endsDoubt(result, old, run) && statementAbout(run.submitted, result) === 'replaced';
 	const row: RegisterRow = {
 		...old,
 		reference,
@@ -161,7 +175,7 @@ function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 		phone: merged.phone && String(merged.phone),
 		userId: result.toUserId ?? old.userId,
 		paidAt: result.paidAt ?? timeOfSending(outcome, result.code, known, run),
-		amountEtb: outcome === 'paid' ? amountEtb : undefined,
+		amountEtb: isReplacement ? 0 : outcome === 'paid' ? amountEtb : undefined,
 		txHash: result.txHash,
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy: approverOf(result, old, run),

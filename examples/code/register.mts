@@ -5,14 +5,10 @@ import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import {
-	amountOf,
 	hasOutcome,
 	isCorrection,
-	isDisputed,
 	isSamePerson,
 	referenceOf,
-	roundingEtb,
-	sumOf,
 	sureness,
 	type PaymentRow,
 	type RegisterRow,
@@ -71,27 +67,22 @@ export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[
 			!hasOutcome('notPaid')(each),
 	);
 
-/**
- * The disputed payments among rows of the register that no correction has ended. All disputed payments of a person for a
- * period need corrections of their sum, which were paid later, and are not disputed themselves.
- */
-export function openDisputes(rows: RegisterRow[], register: Register): RegisterRow[] {
-	const disputed = rows.filter(isDisputed);
-	const others = register.rows.filter(isDisputed);
-	const deniedAt = ({ updatedAt }: RegisterRow): number =>
-		updatedAt ? new Date(updatedAt).getTime() : Date.now();
-	return disputed.filter((row) => {
-		const isOther = (each: RegisterRow): boolean =>
-			each.reference !== row.reference && isSamePerson(each, row) && each.period === row.period;
-		const sum = sumOf([row, ...others.filter(isOther)]);
-		const corrections = correctionsOf(row, register)
-			.filter((each) => !isDisputed(each))
-			.filter(({ paidAt }) => paidAt && new Date(paidAt).getTime() > deniedAt(row));
-		return !amountOf(row) || sumOf(corrections) < sum - roundingEtb;
-	});
+/** The purposes of corrections in the form *Upload a list*. */
+const corrections = ['correction', 'correction 2', 'correction 3'];
+
+/** The purpose of a further correction for these people in a period; undefined if they have all of them. */
+export function nextCorrection(people: RegisterRow[], { rows }: Register): string | undefined {
+	const used = people.flatMap((person) =>
+		rows
+			.filter((row) => isSamePerson(row, person) && row.period === person.period)
+			.map(({ purpose }) => purpose ?? ''),
+	);
+	return corrections.find(
+		(_, index) => !corrections.slice(index).some((each) => used.includes(each)),
+	);
 }
 
-/** The words for them; empty if there are none. HTML. */
+/** The words for disputed payments; empty if there are none. HTML. */
 export const disputeText = (disputed: RegisterRow[]): string =>
 	disputed.length > 0
 		? `Recorded as paid, but in doubt: ${disputed.map((row) => `${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)})`).join('; ')}`

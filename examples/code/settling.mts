@@ -7,8 +7,9 @@ import type { Submitted } from './workflow.mts';
 
 /** The payments that the page asks about. */
 export interface Asked {
-	/** Those that are unknown, and those of which two people said different things. */
-	open: RegisterRow[];
+	unknown: RegisterRow[];
+	/** Those that are recorded as paid, but in doubt. */
+	disputed: RegisterRow[];
 	/** Those that somebody recorded as not paid, and that were not sent since. */
 	freed: RegisterRow[];
 	/** Those that somebody recorded as paid, and of which the service gave no transaction. */
@@ -20,6 +21,13 @@ export const choices = {
 	notKnown: 'Not known yet',
 	paid: 'It was paid',
 	notPaid: 'It was not paid',
+};
+
+/** The choices for a payment that is in doubt. */
+export const doubtChoices = {
+	notKnown: choices.notKnown,
+	paid: choices.paid,
+	replaced: 'It was not paid, but a correction was',
 };
 
 /** The name of the field of a payment. A reference can have signs that a name cannot have. */
@@ -36,14 +44,18 @@ export const mistakeChoices = ({ freed, recorded }: Asked): string[] => [
 	...recorded.map((row) => `${row.name ?? 'No name'}${asPaid(row)}`),
 ];
 
-/** The statement of the form about a payment. *takesBack*: that it was recorded as not paid by mistake. */
+/**
+ * The statement of the form about a payment. *takesBack*: that it was recorded as not paid by mistake. *replaced*: that a
+ * correction was paid in its place.
+ */
 export function statementAbout(
 	submitted: Submitted,
 	row: RegisterRow,
-): 'paid' | 'notPaid' | 'takesBack' | undefined {
+): 'paid' | 'notPaid' | 'takesBack' | 'replaced' | undefined {
 	const choice = submitted[fieldOf(row)];
 	if (choice === choices.paid) return 'paid';
 	if (choice === choices.notPaid) return 'notPaid';
+	if (choice === doubtChoices.replaced) return 'replaced';
 	const mistake = String(submitted[mistakeField]);
 	if (mistake.endsWith(asNotPaid(row))) return 'takesBack';
 	return mistake.endsWith(asPaid(row)) ? 'notPaid' : undefined;
@@ -65,9 +77,17 @@ function isOutdated(row: RegisterRow, now: RegisterRow[]): boolean {
 }
 
 /** The field *Was Paid* of the node that settles. If a *not paid* is taken back, the payment is unknown again. */
-export const wasPaid = (submitted: Submitted, { open, freed }: Asked, now: RegisterRow[]) => [
-	...open
+export const wasPaid = (
+	submitted: Submitted,
+	{ unknown, disputed, freed }: Asked,
+	now: RegisterRow[],
+) => [
+	...unknown
 		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, now))
+		.map(({ reference }) => reference),
+	// The node has it as paid, and answers so: what the statement says of it is for the register.
+	...disputed
+		.filter((row) => statementAbout(submitted, row) !== undefined)
 		.map(({ reference }) => reference),
 	...freed
 		.filter((row) => statementAbout(submitted, row) === 'takesBack')
@@ -75,8 +95,12 @@ export const wasPaid = (submitted: Submitted, { open, freed }: Asked, now: Regis
 ];
 
 /** The field *Was Not Paid* of the node that settles: each payment with the time at which its row was written. */
-export const wasNotPaid = (submitted: Submitted, { open, recorded }: Asked, now: RegisterRow[]) =>
-	[...open, ...recorded]
+export const wasNotPaid = (
+	submitted: Submitted,
+	{ unknown, recorded }: Asked,
+	now: RegisterRow[],
+) =>
+	[...unknown, ...recorded]
 		.filter((row) => statementAbout(submitted, row) === 'notPaid' && !isOutdated(row, now))
 		.map(({ reference, updatedAt }) => ({
 			reference,

@@ -3,15 +3,20 @@ import type { Code } from '../../nodes/EtbWallet/codes.ts';
 import { heading, section, uploadLink, type Part } from './page.mts';
 import { hasOutcome, reasonOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { rowOf } from './register.mts';
+import { nextCorrection, rowOf, type Register } from './register.mts';
 import { isContradicted, wasFreedBefore } from './register-updates.mts';
 import { statementAbout } from './settling.mts';
 import { escapeHtml, minuteOf, namesWithNumbers, settledAt } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
-/** The words for a correction, with the link to its form. HTML. */
-export const correctionLink = ({ period }: RegisterRow): string =>
-	`pay the amount as a ${uploadLink({ period, purpose: 'correction' }, 'correction')}`;
+/** The words for paying an amount that was not paid, with the link to the form. HTML. */
+export function correctionLink(row: RegisterRow, register: Register): string {
+	const { period } = row;
+	const purpose = nextCorrection([row], register);
+	return purpose === undefined || !period
+		? 'pay the amount with the workflow Pay a user'
+		: `pay the amount as a ${uploadLink({ period, purpose }, escapeHtml(`${purpose} for ${period}`))}`;
+}
 
 /** The reason why a payment stays paid although somebody said *It was not paid*. HTML. */
 function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string {
@@ -23,7 +28,7 @@ function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string
 		: paid.paidAt
 			? `it was paid at ${minuteOf(paid.paidAt)}`
 			: 'somebody else recorded it as paid';
-	return `${namesWithNumbers([known])} (${escapeHtml(result.reference)}): you said that it was not paid, but ${escapeHtml(how)}. Ask the partner service again. If it was not paid, ${correctionLink(known)}`;
+	return `${namesWithNumbers([known])} (${escapeHtml(result.reference)}): you said that it was not paid, but ${escapeHtml(how)}. Ask the partner service again. If it was not paid, ${correctionLink(known, register)}`;
 }
 
 /** The code of a result. A statement that changed nothing, because it was given before, is recorded too. */

@@ -1,7 +1,12 @@
 /** Reads the node's parameters for its items. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InvalidValueError, show } from '../shared/invalidValue';
-import { hasExpression, isItemInExpressions, namesItem, savedParameter } from '../shared/n8n';
+import {
+	hasExpression,
+	isItemInExpressions,
+	isSameForAllItems,
+	savedParameter,
+} from '../shared/n8n';
 
 /**
  * Reads a parameter for an item; undefined for a parameter that n8n did not save.
@@ -61,7 +66,7 @@ export function readSameForAll<Value>(
 ): Value {
 	const [firstIndex = 0] = itemIndexes;
 	const first = valueOf(firstIndex);
-	if (!namesItem(savedParameter(context, name))) return first;
+	if (isSameForAllItems(savedParameter(context, name))) return first;
 	const text = JSON.stringify(first);
 	for (const itemIndex of itemIndexes) {
 		const value = valueOf(itemIndex);

@@ -186,12 +186,16 @@ export function hasExpression(saved: unknown): boolean {
 	return isObject(saved) && Object.values(saved).some(hasExpression);
 }
 
-/** Whether a saved parameter is an expression that can give another value for each item. */
-export function namesItem(saved: unknown): boolean {
-	if (isObject(saved)) return Object.values(saved).some(namesItem);
-	const itemWords =
-		/\$(?:json|item|itemIndex|thisItem|binary|data|node|input|position)\b|\.item\b|itemMatching|pairedItem/;
-	return typeof saved === 'string' && saved.startsWith('=') && itemWords.test(saved);
+/**
+ * Whether a saved parameter certainly has one value for all items: it has no expression, or one that reads only the first,
+ * the last or all items of named nodes, or facts about the execution.
+ */
+export function isSameForAllItems(saved: unknown): boolean {
+	if (isObject(saved)) return Object.values(saved).every(isSameForAllItems);
+	if (!hasExpression(saved)) return true;
+	const ofAllItems =
+		/\$\((['"])[^'"\\]*\1\)\.(?:first\(|last\(|all\(|isExecuted\b)|\$(?:execution|workflow|vars|now|today)\b|\$\{/g;
+	return !String(saved).replace(ofAllItems, '').includes('$');
 }
 
 /**

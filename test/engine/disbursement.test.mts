@@ -592,6 +592,19 @@ describe('On Error', () => {
 	});
 });
 
+describe('a mode by expression', () => {
+	test.each([
+		"$json.reference === 'pay-a' ? 'pay' : 'dryRun'",
+		"$parameter.reference === 'pay-a' ? 'pay' : 'dryRun'",
+		"$parameter['reference'] === 'pay-a' ? 'pay' : 'dryRun'",
+		"$itemIndex === 0 ? 'pay' : 'dryRun'",
+	])('that gives another one for each item pays nobody: %s', async (mode) => {
+		const { error } = await pay(itemsFor('a', 'b'), { mode: `={{ ${mode} }}` });
+		expect(error?.message).toMatch(/Mode is "pay" for item 0, and "dryRun" for item 1/);
+		expect(payments()).toEqual([]);
+	});
+});
+
 describe('a row of Check List', () => {
 	const rowOf = (name: string): IDataObject => ({
 		...itemsFor(name)[0],

@@ -4,7 +4,7 @@ import { readText } from '../../shared/fields';
 import { fieldError, isAbsent } from '../../shared/invalidValue';
 import {
 	hasExpression,
-	namesItem,
+	isSameForAllItems,
 	isRetryExecution,
 	isStartedBySchedule,
 	isStartedInEditor,
@@ -45,7 +45,7 @@ export function readListSettings(context: IExecuteFunctions, read: ParameterRead
 	const ofList = (name: string, displayName: string): unknown => {
 		const saved = savedParameter(context, name);
 		const valueOf = (itemIndex: number): unknown => read(name, itemIndex);
-		if (!namesItem(saved)) return valueOf(0);
+		if (isSameForAllItems(saved)) return valueOf(0);
 		return readSameForAll(context, name, displayName, valueOf, filled());
 	};
 	// Only an empty field means no table. An expression that gives nothing is a mistake, and an error.

@@ -141,8 +141,8 @@ const paidLately = (
 
 /**
  * A remark on a person who was paid for the same period with another purpose, if this looks like the same
- * payment: its amount is that of one of those payments, or more than half of their sum, which is too much for
- * a correction or a bonus.
+ * payment: its amount is that of one of those payments, or between half and double of their sum. Less is a correction or
+ * a bonus, and more is a salary after an allowance.
  */
 function paidForPeriod(person: Person, history: History, { period }: ComparisonSettings): Remark[] {
 	if (history.paid) return [];
@@ -151,9 +151,10 @@ function paidForPeriod(person: Person, history: History, { period }: ComparisonS
 	// Two lists at once can write one payment twice, so only the newest row of a reference counts.
 	const others = [...new Map(ofPeriod.map((each) => [each.referenceKey, each])).values()];
 	const sum = others.reduce((total, each) => total + (each.person.amountEtb ?? 0), 0);
+	const { amountEtb: amount = 0 } = person;
 	const isLikeOne =
 		others.some((each) => isSameAmount(each.person.amountEtb, person.amountEtb)) ||
-		(others.length > 0 && (person.amountEtb ?? 0) > sum / 2);
+		(amount > sum / 2 && amount < sum * 2);
 	const told = others.map((each) => `${etb(each.person.amountEtb ?? 0)} for ${each.purpose}`);
 	return isLikeOne ? [remark('paidForPeriod', told.join(', '))] : [];
 }

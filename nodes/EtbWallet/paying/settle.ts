@@ -6,7 +6,7 @@ import {
 	errorItem,
 	hasErrorOutput,
 	hasExpression,
-	namesItem,
+	isSameForAllItems,
 	isStartedInEditor,
 	savedParameter,
 } from '../../shared/n8n';
@@ -143,7 +143,8 @@ function reportNotSettled(
 }
 
 /**
- * Reads the references in a field, one on each line. If an expression names the item, they are read for all items.
+ * Reads the references in a field, one on each line. They are read for all items, if an
+ * expression can give each another value.
  * @throws {InvalidValueError}
  */
 function readStatements(
@@ -151,7 +152,9 @@ function readStatements(
 	name: 'wasPaid' | 'wasNotPaid',
 	field: string,
 ): NamedStatement[] {
-	const items = namesItem(savedParameter(context, name)) ? [...context.getInputData().keys()] : [0];
+	const items = isSameForAllItems(savedParameter(context, name))
+		? [0]
+		: [...context.getInputData().keys()];
 	const lines = items.flatMap((itemIndex) => {
 		const value: unknown = context.getNodeParameter(name, itemIndex, '');
 		return [value].flat().flatMap((each: unknown) => {
