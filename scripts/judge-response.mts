@@ -18,7 +18,7 @@ const compiled = (module: string): unknown => load(`../dist/nodes/shared/service
 const { judge } = compiled('judge') as typeof judging;
 const { fieldsIn } = compiled('responseBody') as typeof reading;
 const { makeAttempt } = compiled('attempt') as typeof attempting;
-const { reasonOfRefusal } = compiled('responseRules') as typeof responseRules;
+const { refusalRuleFor: reasonOfRefusal } = compiled('responseRules') as typeof responseRules;
 
 const payment: RequestTraits = {
 	method: 'POST',

@@ -4,6 +4,7 @@ import type { ListRun } from './list-run.mts';
 import {
 	columnsNotRead,
 	formLink,
+	formPaths,
 	heading,
 	noPersons,
 	pageField,
@@ -51,7 +52,7 @@ type Group = [title: Title, rows: PaymentRow[]];
 /** The payments that the person who approves has to look at. A correction is judged by what was paid before. */
 function rowsToLookAt(run: ListRun): PaymentRow[] {
 	const { ready, register, period, paidForPeriod } = run;
-	const withPaidBefore = (row: PaymentRow): PaymentRow => {
+	const withOtherPayments = (row: PaymentRow): PaymentRow => {
 		const paidForIt = paidForPeriod.filter(({ employeeKey }) => employeeKey === row.employeeKey);
 		const recorded = paidForIt.filter(isOnlyRecorded).map(({ settledBy, reason }) => {
 			const denied = reason ? `, and ${reason}` : '';
@@ -66,7 +67,7 @@ function rowsToLookAt(run: ListRun): PaymentRow[] {
 			isLarge ? rows.map(({ line }) => line) : [],
 		),
 	);
-	return (isCorrection(run) ? ready.map(withPaidBefore) : ready)
+	return (isCorrection(run) ? ready.map(withOtherPayments) : ready)
 		.filter(
 			(row) =>
 				remarksWithout(row, ['rounded', 'paidLately', 'sameAmountLately', 'sameName']).length > 0 ||
@@ -150,7 +151,7 @@ function paidBeforeParts(run: ListRun): Part[] {
 	const disputed = disputeText(known.filter(isDisputed));
 	return [
 		disputed &&
-			`<h4>${disputed}. See ${formLink('etb-file-open', 'What is open')}: it says what to do.</h4>`,
+			`<h4>${disputed}. See ${formLink(formPaths.openOfFile, 'What is open')}: it says what to do.</h4>`,
 		renamed.length > 0 &&
 			`<h4>Another name than when it was paid, and not paid again: ${asPaid.join(', ')}. If that is somebody else, give them an employee number of their own.</h4>`,
 		others.length > 0 &&
@@ -198,7 +199,7 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 	const { submitted, decision, isPaying, notPaid, period, purpose, ready, register, updates } = run;
 	const decided = `${isPaying ? 'approved' : decision === 'outdated' ? 'answered' : 'declined'} by ${nameOf(submitted.user)}`;
 	const unasked = ready.length > 0 ? 'not approved in time' : 'nothing to approve';
-	const stillUnpaid = isUnsent(run) ? [] : [...notPaid, ...ready];
+	const stillUnpaid = isDeclinedOrOutdated(run) ? [] : [...notPaid, ...ready];
 	const numberless = stillUnpaid.filter((row) => !referenceOf(row));
 	// The rows of the period that another list left.
 	const own = new Set(updates.map(({ row }) => row.reference));
@@ -211,7 +212,7 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 		...paidBeforeParts(run),
 		`<p>${fileAndUploader(run)}, ${isPaying || decision ? decided : unasked}.</p>`,
 		run.unknown.length > 0 &&
-			`<p>Do not pay who is UNKNOWN another way. Ask the partner service, and record what it says in ${formLink('etb-file-open', 'What is open')}.</p>`,
+			`<p>Do not pay who is UNKNOWN another way. Ask the partner service, and record what it says in ${formLink(formPaths.openOfFile, 'What is open')}.</p>`,
 		stillUnpaid.some(hasOutcome('notPaid')) &&
 			'<p>Read below why somebody was not paid, and correct that first.</p>',
 		stillUnpaid.length > 0 && `<p>${uploadAgain}: it pays who was not paid.</p>`,
@@ -220,15 +221,15 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 		numberless.length > 0 &&
 			`<p>Without an employee number, so only on this page and in its file: ${namesWithNumbers(numberless)}.</p>`,
 		leftByOthers.length > 0 &&
-			`<p>Beside this list, not paid or UNKNOWN for ${escapeHtml(period)}: ${peopleText(leftByOthers)}, see ${formLink('etb-file-open', 'What is open')}.</p>`,
+			`<p>Beside this list, not paid or UNKNOWN for ${escapeHtml(period)}: ${peopleText(leftByOthers)}, see ${formLink(formPaths.openOfFile, 'What is open')}.</p>`,
 		// n8n does not show the page of an execution that ended red again.
 		updatesToWrite(run).some(({ row }) => needsPerson(row, run)) &&
-			`<p>This page opens once. Later see the published workflow ${formLink('etb-payments', 'Payments of a period')}.</p>`,
+			`<p>This page opens once. Later see the published workflow ${formLink(formPaths.payments, 'Payments of a period')}.</p>`,
 	];
 }
 
 /** Whether somebody answered the page, and nobody was to be paid. */
-const isUnsent = ({ decision }: ListRun): boolean =>
+const isDeclinedOrOutdated = ({ decision }: ListRun): boolean =>
 	decision === 'declined' || decision === 'outdated';
 
 /** The rows that the run writes: none before the decision, and none of a list that nobody approved. */
@@ -315,7 +316,7 @@ export function listPage(run: ListRun) {
 	const wrongPeriod = `This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${linkTo(due, `Upload it for ${due}`)}`;
 	const meanwhile = paidBefore.filter(({ isPaidMeanwhile }) => isPaidMeanwhile);
 	return pageField(
-		// Who is unknown shows that the period is right.
+		// An unknown payment was sent for this period, so the period is right.
 		isEarlier &&
 			!isCorrection(run) &&
 			!isPaying &&
@@ -337,7 +338,7 @@ export function listPage(run: ListRun) {
 		noPersons(itemsOf(() => $('Check List')).filter(isTitleOrTotal)),
 		...(asksForApproval ? sections([paidGroup]) : []),
 		asksForApproval &&
-			`<p>After the decision, ${formLink('etb-payments', 'Payments of a period')} shows who was paid, and ${formLink('etb-file-open', 'What is open')} who was not, or is UNKNOWN. Nobody of this list stands there? It was declined, or nobody approved it in time: ${linkTo(period, 'upload the list again')}.</p><p>${nameOf(run.uploadedBy)} uploaded this list, and cannot approve it.</p>`,
+			`<p>After the decision, ${formLink(formPaths.payments, 'Payments of a period')} shows who was paid, and ${formLink(formPaths.openOfFile, 'What is open')} who was not, or is UNKNOWN. Nobody of this list stands there? It was declined, or nobody approved it in time: ${linkTo(period, 'upload the list again')}.</p><p>${nameOf(run.uploadedBy)} uploaded this list, and cannot approve it.</p>`,
 	);
 }
 

@@ -11,7 +11,6 @@ import { itemsOf, type CheckedItem, type User } from './workflow.mts';
 export interface ListRun extends PayrollRun {
 	uploadedBy?: User;
 	filename: string;
-	/** With hyphens, or as the form has it if the list cannot be used. */
 	purpose: string;
 	period: string;
 	/** The reason why the list as a whole cannot be used. */

@@ -90,7 +90,10 @@ export function warningsAbout(run: ListRun): Warning[] {
 	const ofThese = ({ length }: PaymentRow[]): string => `${length} of ${peopleText(ready)}`;
 	const whom = (rows: PaymentRow[]): string =>
 		isMost(rows) && rows.length > 3 ? ofThese(rows) : namesWithNumbers(rows);
-	const [otherUnknown, paidForPeriod] = [withRemark('otherUnknown'), withRemark('paidForPeriod')];
+	const [otherUnknown, alsoPaidForPeriod] = [
+		withRemark('otherUnknown'),
+		withRemark('paidForPeriod'),
+	];
 	// A 13th month is as much as the salary, which was paid lately too. There is one of them in a year.
 	const is13th = is13thMonth(run);
 	const ofReady = (payments: RegisterRow[]): RegisterRow[] =>
@@ -128,9 +131,9 @@ export function warningsAbout(run: ListRun): Warning[] {
 			text: `UNKNOWN whether ${ofThese(otherUnknown)} got another payment, see below`,
 		},
 		{
-			rows: paidForPeriod,
+			rows: alsoPaidForPeriod,
 			isLarge: true,
-			text: onTop(paidForPeriod, run, whom(paidForPeriod)),
+			text: onTop(alsoPaidForPeriod, run, whom(alsoPaidForPeriod)),
 		},
 		{
 			rows: readyWith(disputes),

@@ -9,6 +9,7 @@ import {
 import {
 	byPeriod,
 	formLink,
+	formPaths,
 	heading,
 	pageField,
 	radio,
@@ -21,7 +22,7 @@ import { disputeText, type Register } from './register.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 import {
 	choices,
-	doubtChoices,
+	disputeChoices,
 	fieldOf,
 	mistakeChoices,
 	mistakeField,
@@ -40,7 +41,7 @@ function questions(asked: Asked) {
 	};
 	const fields = [
 		...asked.unknown.map((row) => question(row, choices)),
-		...asked.disputed.map((row) => question(row, doubtChoices)),
+		...asked.disputed.map((row) => question(row, disputeChoices)),
 	];
 	const records = mistakeChoices(asked);
 	const mistake = {
@@ -82,8 +83,8 @@ export function openPageItems(run: PayrollRun) {
 	};
 	const isFirst = $runIndex === 0;
 	const { path } = $('What is open').params.options;
-	const hasList = path === 'etb-file-open'; // The monthly payroll has no list.
-	const otherPath = hasList ? 'etb-payroll-open' : 'etb-file-open';
+	const hasList = path === formPaths.openOfFile; // The monthly payroll has no list.
+	const otherPath = hasList ? formPaths.openOfMonth : formPaths.openOfFile;
 	const openParts: Part[] = [
 		isFirst &&
 			asked.unknown.length > 0 &&

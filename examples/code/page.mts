@@ -62,7 +62,7 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 			hasOtherAmount(row, row) &&
 			`The list says ${formatSum([{ amountEtb: row.listedAmountEtb }])} ETB`,
 		row.approvedBy && `Approved by ${row.approvedBy}`,
-		settlingOf(row, row.settledBy ? row : known),
+		statementText(row, row.settledBy ? row : known),
 		wallet && `Wallet ${wallet}`,
 		row.phone && `Telephone ${row.phone}`,
 		isOfOtherWorkflow({ workflow }) && `By ${workflow}`,
@@ -70,7 +70,7 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 }
 
 /** The words for a statement that a person gave; empty if nobody did. */
-function settlingOf({ outcome }: PaymentRow, settled: RegisterRow): string {
+function statementText({ outcome }: PaymentRow, settled: RegisterRow): string {
 	if (!settled.settledBy) return '';
 	const wasSentAgain =
 		hasOutcome('notPaid')(settled) && (outcome === 'paid' || outcome === 'unknown');
@@ -164,6 +164,14 @@ export function pageField(...parts: Part[]) {
 	return { fieldType: 'html', elementName: 'page', html };
 }
 
+/** The paths of the forms, as their workflows have them. */
+export const formPaths = {
+	upload: 'etb-file',
+	openOfFile: 'etb-file-open',
+	openOfMonth: 'etb-payroll-open',
+	payments: 'etb-payments',
+};
+
 /** A link to a form of n8n. @param words HTML */
 export function formLink(path: string, words: string): string {
 	const [n8n] = $execution.resumeFormUrl.split('/form-waiting/');
@@ -173,7 +181,7 @@ export function formLink(path: string, words: string): string {
 /** A link to the form of *Pay salaries from a file*, filled in. @param words HTML */
 export const uploadLink = ({ period, purpose }: RegisterRow, words: string): string =>
 	formLink(
-		`etb-file?period=${encodeURIComponent(period ?? '')}&purpose=${encodeURIComponent(purpose ?? '')}`,
+		`${formPaths.upload}?period=${encodeURIComponent(period ?? '')}&purpose=${encodeURIComponent(purpose ?? '')}`,
 		words,
 	);
 

@@ -98,7 +98,7 @@ export const hasOutcome =
 		outcome === wanted;
 
 const outcomesBySureness = ['notPaid', 'unknown', 'paid'];
-/** A higher number is a surer outcome. It is negative for a payment that was not sent. */
+/** A higher number is a surer outcome. It is negative for *ready* and *alreadyPaid*. */
 export const sureness = ({ outcome }: Outcomes): number =>
 	outcomesBySureness.indexOf(outcome ?? '');
 

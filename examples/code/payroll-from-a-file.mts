@@ -27,7 +27,7 @@ function itemsOfList(payrollRun: PayrollRun): object[] {
 	const shown = listPage(run);
 	const isOnTop = ready.every(hasRemark('paidForPeriod'));
 	const approve = `Approve: pay ${formatSum(ready)} ETB${isOnTop ? ' on top' : ''} to ${peopleText(ready)}, ${purpose}, ${period}`;
-	// The first choice is the easy one.
+	// People tend to take the first choice, so after a large warning it is Decline.
 	const hasLargeWarning = warningsAbout(run).some(({ isLarge }) => isLarge);
 	const decisions = hasLargeWarning ? [declineChoice, approve] : [approve, declineChoice];
 	const fields = [shown, radio('decision', 'Your decision', decisions)];

@@ -104,13 +104,13 @@ function beforeSending(
 const writtenAt = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 0).getTime();
 
 /**
- * A page can wait for a day. A row that was not sent after it is as the register has it by now: settled, or paid by
- * another list.
+ * A page can wait for a day. A row that was not sent after the page takes its outcome from the register: it can be settled,
+ * or paid by another list.
  */
 function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
 	const current = rowOf(register, row);
 	if (current === undefined || hasOutcome('alreadyPaid')(row)) return row;
-	// Its own reason and row are those of an unknown payment.
+	// The texts of the row describe an unknown payment, so they are dropped.
 	const texts = { problem: '', reason: '', message: '', remedy: '' };
 	const known: PaymentRow = { ...row, ...texts, unknown: undefined };
 	const isOtherName = normalizeText(current.name ?? '') !== normalizeText(row.name ?? '');

@@ -67,7 +67,7 @@ const steps = [
 ];
 const confirmed = steps.filter(Boolean).join(', ');
 const nothing = 'Change nothing';
-// The first choice is the easy one.
+// People tend to take the first choice, so after a large warning it is to change nothing.
 const options = (
 	twice.length + renamed.length > 0 ? [nothing, confirmed] : [confirmed, nothing]
 ).filter(Boolean);

@@ -27,7 +27,7 @@ const storedOutcome = ({ outcome }: PaymentRow): RegisterRow['outcome'] =>
 export const wasFreedBefore = (result: PaymentRow, { submitted }: PayrollRun): boolean =>
 	result.code === 'ready' && statementAbout(submitted, result) === 'notPaid';
 
-/** Whether one person said that it was not paid and another one that it was, so the node has it in doubt again. */
+/** Whether one statement was that it was not paid, and another one that it was, so that it is unknown again. */
 export const isContradicted = (
 	result: PaymentRow,
 	{ isSettling, submitted }: PayrollRun,
@@ -35,7 +35,7 @@ export const isContradicted = (
 	isSettling && result.code === 'notSettled' && statementAbout(submitted, result) !== 'notPaid';
 
 /**
- * Whether somebody said *It was not paid* of a payment that another person recorded as paid. It stays paid, because a
+ * Whether somebody said *It was not paid* of a payment that is recorded as paid. It stays paid, because a
  * payment that is free again could be sent twice, but the register keeps the statement.
  */
 const isDenied = (result: PaymentRow, old: RegisterRow, { isSettling, submitted }: PayrollRun) =>
@@ -48,7 +48,7 @@ const isDenied = (result: PaymentRow, old: RegisterRow, { isSettling, submitted 
 	!isReplaced(old);
 
 /** Whether a statement ends the doubt about a payment. */
-const endsDoubt = (result: PaymentRow, old: RegisterRow, { isSettling, submitted }: PayrollRun) =>
+const endsDispute = (result: PaymentRow, old: RegisterRow, { isSettling, submitted }: PayrollRun) =>
 	isSettling &&
 	isDisputed(old) &&
 	['paid', 'replaced'].includes(statementAbout(submitted, result) ?? '');
@@ -74,7 +74,7 @@ function registeredReason(
 	}
 	if (isDenied(row, old, run))
 		return `${run.submitted.user?.email} said at ${minuteOf(Date.now())} that it was not paid`;
-	if (endsDoubt(row, old, run))
+	if (endsDispute(row, old, run))
 		return statementAbout(run.submitted, row) === 'paid'
 			? ''
 			: `${old.reason}. ${run.submitted.user?.email} said at ${minuteOf(Date.now())} that a correction was paid in its place`;
@@ -96,7 +96,7 @@ function registeredReason(
  * notPaid | never | unless it is contradicted, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
-	if (isDenied(row, old, run) || endsDoubt(row, old, run)) return false;
+	if (isDenied(row, old, run) || endsDispute(row, old, run)) return false;
 	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
 	if (!run.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
@@ -113,7 +113,7 @@ function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): Registe
 
 /** The value for `settledBy`: undefined keeps the name of somebody else, and empty removes it. */
 function settlerOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): string | undefined {
-	if (endsDoubt(row, old, run) && statementAbout(run.submitted, row) === 'paid')
+	if (endsDispute(row, old, run) && statementAbout(run.submitted, row) === 'paid')
 		return run.submitted.user?.email;
 	// Somebody settled it in the node, which does not know who that was.
 	if (isDenied(row, old, run) && !old.settledBy) return 'somebody in the node';
@@ -152,7 +152,7 @@ function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 	const { updatedAt, createdAt, ...old } = known;
 	const [outcome, reason] = [storedOutcome(result), registeredReason(result, old, run)];
 	if (staysAsItIs(result, old, run)) {
-		// The reason tells the name of then, beside that of the list.
+		// The row has the name of the list, and its reason the name at the time of the payment.
 		const { name = old.name } = hasOutcome('paid')(old) ? result : {};
 		const row = { ...old, name, reason: reason || old.reason, updatedAt };
 		return { row, mustBeWritten: false };
@@ -160,7 +160,7 @@ function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 	const { amountEtb = old.requestedAmountEtb, requestedAmountEtb = amountEtb } = result;
 	const merged = { ...old, ...result };
 	const isReplacement =
-		endsDoubt(result, old, run) && statementAbout(run.submitted, result) === 'replaced';
+		endsDispute(result, old, run) && statementAbout(run.submitted, result) === 'replaced';
 	const row: RegisterRow = {
 		...old,
 		reference,

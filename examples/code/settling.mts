@@ -24,7 +24,7 @@ export const choices = {
 };
 
 /** The choices for a payment that is in doubt. */
-export const doubtChoices = {
+export const disputeChoices = {
 	notKnown: choices.notKnown,
 	paid: choices.paid,
 	replaced: 'It was not paid, but a correction was',
@@ -55,7 +55,7 @@ export function statementAbout(
 	const choice = submitted[fieldOf(row)];
 	if (choice === choices.paid) return 'paid';
 	if (choice === choices.notPaid) return 'notPaid';
-	if (choice === doubtChoices.replaced) return 'replaced';
+	if (choice === disputeChoices.replaced) return 'replaced';
 	const mistake = String(submitted[mistakeField]);
 	if (mistake.endsWith(asNotPaid(row))) return 'takesBack';
 	return mistake.endsWith(asPaid(row)) ? 'notPaid' : undefined;

@@ -18,7 +18,7 @@ import {
 	triggerKeyOf,
 	withoutEventKey,
 } from './n8nTrigger';
-import { recordArrival } from './duplicates';
+import { recordIfNew } from './duplicates';
 import { allEvents, eventOptions } from './event';
 import { acceptEvents, receive } from './receive';
 import { listen, resume, stopListening } from './publishing';
@@ -154,7 +154,7 @@ export class EtbWalletTrigger implements INodeType {
 		for (const received of this.getInputData()) {
 			const { key, item } = withoutEventKey(received);
 			const isNew =
-				key === undefined || (await recordArrival(this, received, key, respondsWhenFinished));
+				key === undefined || (await recordIfNew(this, received, key, respondsWhenFinished));
 			if (isNew) newItems.push(item);
 		}
 		if (this.getMode() === 'manual') {

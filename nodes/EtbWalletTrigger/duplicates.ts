@@ -65,7 +65,7 @@ const outputItems = new WeakSet<object>();
  * @param item the item that carries the event
  * @returns whether this execution has to handle the event
  */
-export async function recordArrival(
+export async function recordIfNew(
 	context: IExecuteFunctions,
 	item: object,
 	key: string,

@@ -189,6 +189,7 @@ export function hasExpression(saved: unknown): boolean {
 /**
  * Whether a saved parameter certainly has one value for all items: it has no expression, or one that reads only the first,
  * the last or all items of named nodes, or facts about the execution.
+ * Noticed by: `test/engine/disbursement.test.mts`, "a mode by expression".
  */
 export function isSameForAllItems(saved: unknown): boolean {
 	if (isObject(saved)) return Object.values(saved).every(isSameForAllItems);

@@ -51,7 +51,7 @@ function startProcess() {
 				logger: { warn: () => undefined },
 				helpers: helpersOf(database, about, failAtFirst),
 			};
-			const isGiven = await duplicates.recordArrival(
+			const isGiven = await duplicates.recordIfNew(
 				context as IExecuteFunctions,
 				options.item ?? {},
 				key,

@@ -6,7 +6,7 @@ import { readAccount } from '../../nodes/shared/account.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/judge.ts';
 import type { Attempt } from '../../nodes/shared/service/attempt.ts';
 import { resultOf } from '../../nodes/shared/service/call.ts';
-import { reasonOfRefusal } from '../../nodes/shared/service/responseRules.ts';
+import { refusalRuleFor } from '../../nodes/shared/service/responseRules.ts';
 import { unclearPaymentPatterns, refusalWords } from '../../nodes/shared/service/paymentWords.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 import { failedSettings } from '../support/judged-responses.mts';
@@ -190,7 +190,7 @@ describe('a payment', () => {
 		});
 
 		test.each(reasons)('%s: %s', (message, rule, matched) => {
-			expect(reasonOfRefusal(message)).toEqual({ rule, matched });
+			expect(refusalRuleFor(message)).toEqual({ rule, matched });
 		});
 
 		test('which has a name of its own', () => {

@@ -34,7 +34,7 @@ interface Comparison {
 const normalizeEmail = (text: string): string => (text.includes('@') ? normalizeText(text) : '');
 
 /** Remarks come in this order. */
-const table = [
+const personColumnTraits = [
 	{
 		name: 'employee',
 		isRequired: true,
@@ -84,22 +84,26 @@ const table = [
 	},
 ] as const satisfies readonly ColumnTraits[];
 
-type PersonColumn = (typeof table)[number]['name'];
+type PersonColumn = (typeof personColumnTraits)[number]['name'];
 /** The columns that hold text about a person. */
 export type TextColumn = Exclude<PersonColumn, 'amountEtb'>;
-export type CheckedColumn = Extract<(typeof table)[number], { isChecked: true }>['name'];
+export type CheckedColumn = Extract<
+	(typeof personColumnTraits)[number],
+	{ isChecked: true }
+>['name'];
 export type UncheckedColumn = Exclude<PersonColumn, CheckedColumn>;
 
-export const personColumns: ReadonlyArray<ColumnTraits & { name: PersonColumn }> = table;
+export const personColumns: ReadonlyArray<ColumnTraits & { name: PersonColumn }> =
+	personColumnTraits;
 
 /** The known columns. A column `period`, if the list has one, must have the period of the run. */
 export type Column = PersonColumn | 'period';
 export const columnNames: readonly Column[] = [...personColumns.map(({ name }) => name), 'period'];
 
-export const checkedColumns: readonly CheckedColumn[] = table.flatMap((column) =>
+export const checkedColumns: readonly CheckedColumn[] = personColumnTraits.flatMap((column) =>
 	'isChecked' in column ? column.name : [],
 );
-export const uncheckedColumns: readonly UncheckedColumn[] = table.flatMap((column) =>
+export const uncheckedColumns: readonly UncheckedColumn[] = personColumnTraits.flatMap((column) =>
 	'isChecked' in column ? [] : column.name,
 );
 export const requiredColumns: readonly PersonColumn[] = personColumns

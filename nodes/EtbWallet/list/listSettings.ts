@@ -30,7 +30,7 @@ export interface ListSettings {
 	register?: unknown;
 }
 
-/** The longest purpose, in letters: a whole reference has at most 200. */
+/** The longest purpose, in characters: a whole reference has at most 200. */
 const maxPurposeLength = 50;
 
 /**

@@ -126,10 +126,10 @@ export class PaymentRecord {
 	): Promise<ReadonlyMap<Each, PaymentState>> {
 		const states = new Map<Each, PaymentState>();
 		for (const batch of batchesOf(batchSize, entries)) {
-			const ofWindow = await this.change(
+			const statesOfBatch = await this.change(
 				async (change) => await askPaymentStates(change, batch, slotNow()),
 			);
-			for (const [entry, state] of ofWindow) states.set(entry, state);
+			for (const [entry, state] of statesOfBatch) states.set(entry, state);
 		}
 		return states;
 	}
@@ -258,8 +258,8 @@ export class PaymentRecord {
 }
 
 /**
- * The statements that a *not paid* was recorded before: about this reference, or for a *not paid* that names a time of
- * sending about that sending. They are asked for only where that makes a difference (`resultOfStatement`).
+ * The statements with an earlier *not paid* on record: of the same sending if the statement names one, otherwise of the
+ * reference. They are asked for only where that makes a difference (`resultOfStatement`).
  */
 async function askFreedBefore<Each extends Statement>(
 	change: RecordChange,

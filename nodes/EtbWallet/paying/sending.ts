@@ -14,8 +14,8 @@ import { batchesOf } from './batches';
 
 /**
  * Sends the payments that the record allows, and gives each a result, unless the run stops. A crash leaves
- * the reservations of one batch. While a batch is being reserved, it also leaves those of the batch
- * before, whose results are recorded in the same change.
+ * the reservations of one batch. A crash while a batch is being reserved also leaves those of the previous batch,
+ * whose results are recorded in the same change.
  */
 export async function payAll(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
 	const { concurrency, timeoutMs } = run.options;

@@ -6,10 +6,10 @@
  * --- | --- | ---
  * none, and the request did not leave | not done | not done
  * none, or an incomplete one | unknown | unknown
- * 2xx with `success: true` and a proof, which nothing contradicts | done |
+ * 2xx but 202 or 207, with `success: true` and a proof, which nothing contradicts | done |
  * 2xx with the fields that the service document shows | | done
- * 2xx with `success: false`, and no fields but those of a refusal | not done |
- * a status that refuses, and no fields but those of a refusal | not done | not done
+ * 2xx but 202 or 207, with `success: false`, and no fields but those of a refusal | not done |
+ * a status that refuses; of a payment with no fields but those of a refusal | not done | not done
  * any other | unknown | unknown
  *
  * A request that only reads is not done where the table says unknown.

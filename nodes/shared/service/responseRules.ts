@@ -265,12 +265,12 @@ const unclearIn = (name: string, value: string): Match | undefined =>
 	firstMatch(patternsForField(valuesNeverInRefusal, name), value);
 
 /** The rule by which a value says why a payment is refused. */
-export const reasonOfRefusal = (value: string): Match | undefined =>
+export const refusalRuleFor = (value: string): Match | undefined =>
 	firstMatch(refusalWords, normalizedWords(value));
 
 /** Matches a reason whose words do not say why the payment is refused. A number has no words. */
 const unexplainedIn = (value: string): Match | undefined =>
-	/[^-.\d]/.test(value) && reasonOfRefusal(value) === undefined
+	/[^-.\d]/.test(value) && refusalRuleFor(value) === undefined
 		? { rule: 'unexplainedReason', matched: value }
 		: undefined;
 
