@@ -191,7 +191,7 @@ function outdatedPart({ decision, paymentsSinceCheck }: ListRun, uploadAgain: st
 		const unknown = hasOutcome('unknown')(row) ? 'UNKNOWN, ' : '';
 		return `${namesWithNumbers([row])}: ${unknown}${sum}for ${escapeHtml(forWhat(row))}`;
 	});
-	return `<h2><em>Nobody was paid. Since this list was checked, people in it got another payment, or may have got it: ${payments.join('; ')}. Is that the same payment? Then do nothing. Is this list another one? Then ${uploadAgain}: the page tells of both.</em></h2>`;
+	return `<h2><em>Nobody was paid. Since this list was checked, people in it got another payment, or may have got it: ${payments.join('; ')}. Are these right? Then ${uploadAgain}: it pays who did not get this payment.</em></h2>`;
 }
 
 /** The parts on top of the page at the end. */
@@ -199,7 +199,7 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 	const { submitted, decision, isPaying, notPaid, period, purpose, ready, register, updates } = run;
 	const decided = `${isPaying ? 'approved' : decision === 'outdated' ? 'answered' : 'declined'} by ${nameOf(submitted.user)}`;
 	const unasked = ready.length > 0 ? 'not approved in time' : 'nothing to approve';
-	const stillUnpaid = isDeclinedOrOutdated(run) ? [] : [...notPaid, ...ready];
+	const stillUnpaid = decision === 'declined' ? [] : [...notPaid, ...ready];
 	const numberless = stillUnpaid.filter((row) => !referenceOf(row));
 	// The rows of the period that another list left.
 	const own = new Set(updates.map(({ row }) => row.reference));
@@ -228,10 +228,6 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 	];
 }
 
-/** Whether somebody answered the page, and nobody was to be paid. */
-const isDeclinedOrOutdated = ({ decision }: ListRun): boolean =>
-	decision === 'declined' || decision === 'outdated';
-
 /** The rows that the run writes: none before the decision, and none of a list that nobody approved. */
 export const updatesToWrite = ({
 	asksForApproval,
@@ -244,12 +240,7 @@ export const updatesToWrite = ({
 /** The rows of the file: none before the decision. */
 export function rowsInFile({ asksForApproval, decision, isPaying, ready, updates }: ListRun) {
 	if (asksForApproval) return [];
-	const reasonOfNobody =
-		decision === undefined
-			? 'Nobody approved it'
-			: decision === 'outdated'
-				? 'Another payment came first'
-				: 'Declined';
+	const reasonOfNobody = decision === 'declined' ? 'Declined' : 'Nobody approved it';
 	const isNobodySent = ready.length > 0 && !isPaying;
 	const ids = updates.map(({ row }) => row.id);
 	// Two rows of a list can be of one payment.
@@ -286,11 +277,7 @@ export function listPage(run: ListRun) {
 	const isFilled = ([, rows]: Group): boolean => rows.length > 0;
 	const unknownGroups = [[{ red: 'UNKNOWN' }, run.unknown] satisfies Group].filter(isFilled);
 	const unsentTitle: Title =
-		decision === 'declined'
-			? 'Declined'
-			: decision === 'outdated'
-				? { red: 'Not paid' }
-				: { red: 'Not paid, because nobody approved it' };
+		decision === 'declined' ? 'Declined' : { red: 'Not paid, because nobody approved it' };
 	const others: Group[] = [
 		[
 			asksForApproval ? 'Will not be paid' : { red: 'Not paid' },
@@ -320,6 +307,7 @@ export function listPage(run: ListRun) {
 		isEarlier &&
 			!isCorrection(run) &&
 			!isPaying &&
+			decision !== 'outdated' &&
 			(asksForApproval || run.unknown.length === 0) &&
 			(ready.length > 0 ? `<h4>${wrongPeriod}</h4>` : `<h2><em>${wrongPeriod}</em></h2>`),
 		meanwhile.length > 0 &&

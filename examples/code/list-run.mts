@@ -1,7 +1,7 @@
 /** A run of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
 import type { Outcome } from '../../nodes/EtbWallet/codes.ts';
 import { declineChoice, paymentsSince } from './approval.mts';
-import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import { hasOutcome, isReplaced, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import { otherCorrectionsOf, paidLessOf, withCorrections } from './paid-less.mts';
 import type { PayrollRun } from './payroll-run.mts';
 import { registerOf } from './register.mts';
@@ -49,20 +49,31 @@ function decisionOf({ submitted }: PayrollRun, since: RegisterRow[]): ListRun['d
 	return since.length > 0 ? 'outdated' : 'refused';
 }
 
-export function listRun(run: PayrollRun): ListRun {
+/** A person of a list of which nobody was paid, because its approval came after another payment. */
+const unsent = (row: PaymentRow): PaymentRow => ({
+	...row,
+	outcome: 'notPaid',
+	reason: 'Nobody of the list was paid, because somebody in it got another payment meanwhile',
+});
+
+export function listRun(given: PayrollRun): ListRun {
 	const [upload] = itemsOf(() => $('Upload a list'));
 	const [firstRow] = itemsOf(() => $('Check List'));
-	const { register, sentEmployeeKeys } = run;
-	const results = run.results.map((row) => withCorrections(row, register));
-	const ended = (outcome: Outcome) => results.filter(hasOutcome(outcome));
-	const [first = {}] = results;
-	const period = first.period ?? upload?.period ?? '';
+	const { register, sentEmployeeKeys } = given;
 	const since = paymentsSince({
 		dryRun: itemsOf(() => $('Pay salaries'), 0),
 		before: itemsOf(() => $('Payments')),
 		now: itemsOf(() => $('Payments now')),
 	});
-	const decision = decisionOf(run, since);
+	const decision = decisionOf(given, since);
+	const ends = given.results.map((row) =>
+		decision === 'outdated' && hasOutcome('ready')(row) ? unsent(row) : row,
+	);
+	const run = { ...given, results: ends };
+	const results = ends.map((row) => withCorrections(row, register));
+	const ended = (outcome: Outcome) => results.filter(hasOutcome(outcome));
+	const [first = {}] = results;
+	const period = first.period ?? upload?.period ?? '';
 	const ready = ended('ready');
 	const isPaying = sentEmployeeKeys.size > 0;
 	return {
@@ -86,6 +97,8 @@ export function listRun(run: PayrollRun): ListRun {
 		otherCorrections: otherCorrectionsOf(results),
 		paid: ended('paid'),
 		updates: registerUpdates(run),
-		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),
+		paidForPeriod: register.rows.filter(
+			(row) => hasOutcome('paid')(row) && row.period === period && !isReplaced(row),
+		),
 	};
 }

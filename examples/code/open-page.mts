@@ -1,11 +1,5 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
-import {
-	hasOutcome,
-	isDisputed,
-	isOnlyRecorded,
-	isReplaced,
-	type RegisterRow,
-} from './payment-row.mts';
+import { hasOutcome, isDisputed, isOnlyRecorded, type RegisterRow } from './payment-row.mts';
 import {
 	byPeriod,
 	formLink,
@@ -18,7 +12,7 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { disputeText, type Register } from './register.mts';
+import { correctionsOf, disputeText, mayBeReplaced, type Register } from './register.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 import {
 	choices,
@@ -34,14 +28,17 @@ import { escapeHtml, forWhat, namesWithNumbers, formatSum } from './text.mts';
 import { isOfOtherWorkflow } from './workflow.mts';
 
 /** The fields of the page: one for each payment that is open, and one for a wrong record. */
-function questions(asked: Asked) {
+function questions(asked: Asked, register: Register) {
 	const question = (row: RegisterRow, options: Readonly<Record<string, string>>) => {
 		const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${row.reference})`;
 		return radio(fieldOf(row), label, Object.values(options), choices.notKnown);
 	};
 	const fields = [
 		...asked.unknown.map((row) => question(row, choices)),
-		...asked.disputed.map((row) => question(row, disputeChoices)),
+		...asked.disputed.map((row) => {
+			const { replaced, ...others } = disputeChoices;
+			return question(row, mayBeReplaced(row, register) ? { ...others, replaced } : others);
+		}),
 	];
 	const records = mistakeChoices(asked);
 	const mistake = {
@@ -54,11 +51,19 @@ function questions(asked: Asked) {
 	return records.length > 0 ? [...fields, mistake] : fields;
 }
 
+/** The steps for a payment that is in doubt. HTML. */
+function disputeAdvice(row: RegisterRow, register: Register): string {
+	if (!mayBeReplaced(row, register))
+		return `Was it paid? Record that here. Was it not paid? Then ${correctionLink(row, register)}, and afterwards record that here`;
+	const sum = formatSum(correctionsOf(row, register));
+	return `Corrections of ${sum} ETB were paid for ${escapeHtml(row.period)}. Was one of them in its place? Record that here. Was this one paid too? Then it was paid twice: record that it was paid, and ask for the correction back`;
+}
+
 /** The parts about payments that are recorded as paid, but in doubt. */
 const disputedParts = (disputed: RegisterRow[], register: Register): Part[] => [
 	...disputed.map(
 		(row) =>
-			`<h4>${disputeText([row])}. Ask the partner service once more. Was it paid? Record that here. Was it not paid? Then ${correctionLink(row, register)}, and record that here afterwards.</h4>`,
+			`<h4>${disputeText([row])}. Ask the partner service once more. ${disputeAdvice(row, register)}.</h4>`,
 	),
 	section('Recorded as paid, but in doubt', disputed),
 ];
@@ -74,7 +79,7 @@ export function openPageItems(run: PayrollRun) {
 	const isOwn = (row: RegisterRow): boolean => !isOfOtherWorkflow(row) && Boolean(row.reference);
 	const notPaid = now.filter(hasOutcome('notPaid'));
 	const disputed = now.filter(isDisputed);
-	const recorded = now.filter((row) => isOnlyRecorded(row) && !isDisputed(row) && !isReplaced(row));
+	const recorded = now.filter((row) => isOnlyRecorded(row) && !isDisputed(row));
 	const asked: Asked = {
 		unknown: unknown.filter(isOwn),
 		disputed: disputed.filter(isOwn),
@@ -124,7 +129,7 @@ export function openPageItems(run: PayrollRun) {
 		runAgain,
 		...payments,
 	);
-	const fields = isFirst ? [shown, ...questions(asked)] : [shown];
+	const fields = isFirst ? [shown, ...questions(asked, run.register)] : [shown];
 	// The second page has no button: its time runs out, and then nothing is asked any more.
 	const pages = $runIndex < 2 ? [{ asks: true, fields, asked }] : [];
 	return [...pages, ...itemsForWhatNext(updates, run)];

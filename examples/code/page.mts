@@ -12,6 +12,7 @@ import {
 	amountOf,
 	hasOtherAmount,
 	hasOutcome,
+	isOnlyRecorded,
 	isReplaced,
 	likenessCodes,
 	onePerPayment,
@@ -27,6 +28,8 @@ import { isOfOtherWorkflow } from './workflow.mts';
 
 /** A part of a page; empty or false for one that is left out. */
 export type Part = string | false;
+
+const replacedText = 'A correction was paid in its place';
 
 /** The lines below a name, in the order of the page. */
 function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Register): string[] {
@@ -49,11 +52,12 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	return [
 		row.line && `Row ${row.line}`,
 		isRepeated ? 'As above' : reason,
-		row.paid && `Paid${sum} to ${name}`,
+		row.paid && (isReplaced(known) ? replacedText : `Paid${sum} to ${name}`),
 		isPaid && hasTime && paidAt && minuteOf(paidAt),
 		txHash,
 		// Without a purpose, the reference is the only word for it.
 		isPaid && !row.purpose && row.reference,
+		isOnlyRecorded(row) && forWhat(row),
 		...remarksOf(),
 		...(hasOutcome('unknown')(row)
 			? [hasTime && `Unknown since ${minuteOf(sentAt ?? Date.now())}`, row.reference]
@@ -139,7 +143,12 @@ export function byPeriod(rows: PaymentRow[], register: Register, showPaid = sect
 			`<h2>${escapeHtml(name)}</h2>`,
 			section({ red: 'UNKNOWN' }, own.filter(hasOutcome('unknown')), register),
 			section({ red: 'Not paid' }, own.filter(hasOutcome('notPaid')), register),
-			showPaid('Paid', own.filter(hasOutcome('paid')), register),
+			showPaid(
+				'Paid',
+				own.filter((row) => hasOutcome('paid')(row) && !isReplaced(row)),
+				register,
+			),
+			section(replacedText, own.filter(isReplaced), register, false),
 		];
 	});
 }

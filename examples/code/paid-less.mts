@@ -3,13 +3,13 @@ import {
 	hasOtherAmount,
 	isCorrection,
 	isReplaced,
+	isSamePerson,
 	onePerPayment,
 	roundingEtb,
 	sumOf,
 	type PaymentRow,
-	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, rowOf, type Register } from './register.mts';
+import { correctionsOf, type Register } from './register.mts';
 import { formatSum } from './text.mts';
 
 /**
@@ -17,11 +17,19 @@ import { formatSum } from './text.mts';
  * correction was, so it counts for the salary.
  */
 function missingEtb(row: PaymentRow, register: Register): number {
-	const known: RegisterRow = rowOf(register, row) ?? {};
-	const paidEtb = isReplaced(known) ? 0 : row.paid?.amountEtb;
-	if (typeof paidEtb !== 'number') return 0;
+	if (typeof row.paid?.amountEtb !== 'number') return 0;
 	const corrections = row.purpose === 'salary' ? correctionsOf(row, register) : [];
-	return (row.listedAmountEtb ?? 0) - sumOf([{ amountEtb: paidEtb }, ...corrections]);
+	// Corrections that were paid in the place of another payment of the period do not count.
+	const replaced = register.rows.filter(
+		(each) =>
+			isReplaced(each) &&
+			isSamePerson(each, row) &&
+			each.period === row.period &&
+			each.purpose !== row.purpose,
+	);
+	const replacedEtb = replaced.reduce((sum, each) => sum + (each.requestedAmountEtb ?? 0), 0);
+	const paidEtb = row.paid.amountEtb + Math.max(0, sumOf(corrections) - replacedEtb);
+	return (row.listedAmountEtb ?? 0) - paidEtb;
 }
 
 /** Those who were paid less. A correction with another amount can be a further one: nobody can tell. */

@@ -1,6 +1,6 @@
 /** *One row for each payment* of `payments-of-a-period.json`. The first item has the page, and each has a row of the file. */
 import { fileRow } from './file-row.mts';
-import { hasOutcome, isDisputed, isOnlyRecorded } from './payment-row.mts';
+import { hasOutcome, isDisputed, isOnlyRecorded, isReplaced } from './payment-row.mts';
 import { byPeriod, heading, pageField } from './page.mts';
 import { disputeText, loadRegister } from './register.mts';
 import { forWhat } from './text.mts';
@@ -12,7 +12,7 @@ const register = loadRegister();
 const rows = register.rows.filter(
 	(row) => asked?.user?.id && (row.period || forWhat({})) === asked.period,
 );
-const paid = rows.filter(hasOutcome('paid'));
+const paid = rows.filter((row) => hasOutcome('paid')(row) && !isReplaced(row));
 const recorded = paid.filter(isOnlyRecorded);
 const disputed = disputeText(paid.filter(isDisputed));
 const isMixed = new Set(paid.map(forWhat)).size > 1;

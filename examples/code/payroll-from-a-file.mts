@@ -10,16 +10,10 @@ import { listRun } from './list-run.mts';
 import { openPageItems } from './open-page.mts';
 import { radio } from './page.mts';
 import { itemsOfPaidLess } from './paid-less.mts';
-import { hasRemark, type PaymentRow } from './payment-row.mts';
+import { hasRemark } from './payment-row.mts';
 import { readRun, type PayrollRun } from './payroll-run.mts';
 import { itemsForWhatNext } from './register-updates.mts';
 import { peopleText, formatSum } from './text.mts';
-
-/** The item for *Somebody needs you* of a person whose approval came after another payment. */
-const unsentItem = ({ name, amountEtb }: PaymentRow) => ({
-	...{ name, requestedAmountEtb: amountEtb, outcome: 'notPaid', needsPerson: true },
-	reason: 'Nobody of the list was paid, because people in it got another payment meanwhile',
-});
 
 function itemsOfList(payrollRun: PayrollRun): object[] {
 	const run = listRun(payrollRun);
@@ -39,7 +33,6 @@ function itemsOfList(payrollRun: PayrollRun): object[] {
 		},
 		...itemsForWhatNext(written, run),
 		...(written.length > 0 ? itemsOfPaidLess([...run.paidLess, ...run.otherCorrections]) : []),
-		...(run.decision === 'outdated' ? ready.map(unsentItem) : []),
 		...rowsInFile(run).map(fileRow),
 	];
 }

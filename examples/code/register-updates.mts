@@ -11,8 +11,8 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { rowOf } from './register.mts';
-import { statementAbout } from './settling.mts';
+import { mayBeReplaced, rowOf } from './register.mts';
+import { fieldOf, statementAbout } from './settling.mts';
 import { minuteOf } from './text.mts';
 
 /** The outcomes that the register stores as another one. */
@@ -45,13 +45,14 @@ const isDenied = (result: PaymentRow, old: RegisterRow, { isSettling, submitted 
 	!old.txHash &&
 	// The first reason stays, and what ended the doubt too.
 	!isDisputed(old) &&
-	!isReplaced(old);
+	// Of a replaced one only a fresh page says so, as a wrong record.
+	(!isReplaced(old) || submitted[fieldOf(result)] === undefined);
 
 /** Whether a statement ends the doubt about a payment. */
-const endsDispute = (result: PaymentRow, old: RegisterRow, { isSettling, submitted }: PayrollRun) =>
-	isSettling &&
-	isDisputed(old) &&
-	['paid', 'replaced'].includes(statementAbout(submitted, result) ?? '');
+function endsDispute(result: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
+	const statement = run.isSettling && isDisputed(old) && statementAbout(run.submitted, result);
+	return statement === 'paid' || (statement === 'replaced' && mayBeReplaced(old, run.register));
+}
 
 /** The first reason says more than that it is still unknown. */
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>

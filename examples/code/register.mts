@@ -5,6 +5,9 @@ import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import {
+	amountOf,
+	roundingEtb,
+	sumOf,
 	hasOutcome,
 	isCorrection,
 	isSamePerson,
@@ -66,6 +69,15 @@ export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[
 			isCorrection(each) &&
 			!hasOutcome('notPaid')(each),
 	);
+
+/** Whether corrections of at least the amount of a payment were paid for its period, perhaps in its place. */
+export const mayBeReplaced = (row: RegisterRow, register: Register): boolean =>
+	sumOf(
+		correctionsOf(row, register).filter(
+			(each) => hasOutcome('paid')(each) && each.reference !== row.reference,
+		),
+	) >
+	amountOf(row) - roundingEtb;
 
 /** The purposes of corrections in the form *Upload a list*. */
 const corrections = ['correction', 'correction 2', 'correction 3'];

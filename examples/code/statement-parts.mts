@@ -1,9 +1,15 @@
 /** The parts of the page *What is open* about statements: the payments that they settled, and why others were not. */
 import type { Code } from '../../nodes/EtbWallet/codes.ts';
 import { heading, section, uploadLink, type Part } from './page.mts';
-import { hasOutcome, reasonOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import {
+	hasOutcome,
+	isDisputed,
+	reasonOf,
+	type PaymentRow,
+	type RegisterRow,
+} from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { nextCorrection, rowOf, type Register } from './register.mts';
+import { mayBeReplaced, nextCorrection, rowOf, type Register } from './register.mts';
 import { isContradicted, wasFreedBefore } from './register-updates.mts';
 import { statementAbout } from './settling.mts';
 import { escapeHtml, minuteOf, namesWithNumbers, settledAt } from './text.mts';
@@ -54,6 +60,11 @@ interface StatementEnds {
 	denied: RegisterRow[];
 	/** Those that were unknown, and have a transaction by now: somebody freed them, and they were sent again. */
 	sentAgain: RegisterRow[];
+	/** Those in doubt that somebody confirmed as paid, although corrections of their amount were paid. */
+	paidTwice: RegisterRow[];
+	/** Those of which somebody ended the doubt. */
+	replaced: RegisterRow[];
+	confirmed: RegisterRow[];
 	/** Others that were paid before. */
 	paidBefore: RegisterRow[];
 	/** Those that are unknown again, because a *not paid* was taken back, or because two statements differ. */
@@ -78,6 +89,9 @@ function endsOf(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): S
 	const paidBefore = endedAs('paidBefore');
 	const denied = paidBefore.filter((row) => isSaid(row, 'notPaid'));
 	const sentAgain = paidBefore.filter((row) => isSaid(row, 'paid') && rowOf(register, row)?.txHash);
+	const inDoubt = paidBefore.filter((row) => isDisputed(rowOf(register, row) ?? {}));
+	const confirmed = inDoubt.filter((row) => isSaid(row, 'paid'));
+	const endsElsewhere = new Set([...denied, ...sentAgain, ...inDoubt]);
 	const contradicted = rows.filter((row) => {
 		const result = byReference.get(row.reference);
 		return result !== undefined && hasOutcome('unknown')(row) && isContradicted(result, run);
@@ -88,7 +102,10 @@ function endsOf(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): S
 		settledNotPaid: endedAs('settledNotPaid'),
 		denied,
 		sentAgain,
-		paidBefore: paidBefore.filter((row) => !denied.includes(row) && !sentAgain.includes(row)),
+		paidTwice: confirmed.filter((row) => mayBeReplaced(row, register)),
+		replaced: inDoubt.filter((row) => isSaid(row, 'replaced')),
+		confirmed,
+		paidBefore: paidBefore.filter((row) => !endsElsewhere.has(row)),
 		takenBack: contradicted.filter((row) => isSaid(row, 'takesBack')),
 		differing: contradicted.filter((row) => !isSaid(row, 'takesBack')),
 		outdated: unknown.filter((row) => !isSaid(row, undefined) && !byReference.has(row.reference)),
@@ -120,7 +137,10 @@ export function statementParts(
 			`${name} (${reference}): it changed after the page was opened, so it may have been sent again. Ask the partner service, and answer on a fresh page`,
 	);
 	return [
-		section('Recorded as paid', ends.settledPaid, register),
+		section('Recorded as paid', [...ends.settledPaid, ...ends.confirmed], register),
+		section('Recorded: a correction was paid in its place', ends.replaced, register, false),
+		ends.paidTwice.length > 0 &&
+			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.paidTwice)}. Corrections of this amount were paid too. Ask the partner service, and ask for one back.</h4>`,
 		section('Recorded as not paid', ends.settledNotPaid, register),
 		ends.sentAgain.length > 0 &&
 			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.sentAgain)}. After the page was opened, somebody recorded it as not paid, and it was sent again and paid. Ask the partner service whether both were made.</h4>`,
