@@ -2,14 +2,11 @@
 import {
 	hasOtherAmount,
 	isCorrection,
-	isReplaced,
-	isSamePerson,
 	onePerPayment,
 	roundingEtb,
-	sumOf,
 	type PaymentRow,
 } from './payment-row.mts';
-import { correctionsOf, type Register } from './register.mts';
+import { correctionsOf, sumWithoutReplaced, type Register } from './register.mts';
 import { formatSum } from './text.mts';
 
 /**
@@ -19,16 +16,7 @@ import { formatSum } from './text.mts';
 function missingEtb(row: PaymentRow, register: Register): number {
 	if (typeof row.paid?.amountEtb !== 'number') return 0;
 	const corrections = row.purpose === 'salary' ? correctionsOf(row, register) : [];
-	// Corrections that were paid in the place of another payment of the period do not count.
-	const replaced = register.rows.filter(
-		(each) =>
-			isReplaced(each) &&
-			isSamePerson(each, row) &&
-			each.period === row.period &&
-			each.purpose !== row.purpose,
-	);
-	const replacedEtb = replaced.reduce((sum, each) => sum + (each.requestedAmountEtb ?? 0), 0);
-	const paidEtb = row.paid.amountEtb + Math.max(0, sumOf(corrections) - replacedEtb);
+	const paidEtb = row.paid.amountEtb + sumWithoutReplaced(corrections, row, register);
 	return (row.listedAmountEtb ?? 0) - paidEtb;
 }
 

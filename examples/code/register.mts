@@ -10,6 +10,7 @@ import {
 	sumOf,
 	hasOutcome,
 	isCorrection,
+	isReplaced,
 	isSamePerson,
 	referenceOf,
 	sureness,
@@ -70,14 +71,34 @@ export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[
 			!hasOutcome('notPaid')(each),
 	);
 
+/**
+ * The sum of these corrections of a person for a period, in ETB, without what was paid in the place of other payments. A
+ * correction that replaced a correction still stands for the first payment.
+ */
+export function sumWithoutReplaced(
+	corrections: RegisterRow[],
+	row: PaymentRow,
+	{ rows }: Register,
+): number {
+	const others = rows.filter(
+		(each) =>
+			isReplaced(each) &&
+			!isCorrection(each) &&
+			isSamePerson(each, row) &&
+			each.period === row.period &&
+			each.purpose !== row.purpose,
+	);
+	const replacedEtb = others.reduce((sum, each) => sum + (each.requestedAmountEtb ?? 0), 0);
+	return Math.max(0, sumOf(corrections) - replacedEtb);
+}
+
 /** Whether corrections of at least the amount of a payment were paid for its period, perhaps in its place. */
-export const mayBeReplaced = (row: RegisterRow, register: Register): boolean =>
-	sumOf(
-		correctionsOf(row, register).filter(
-			(each) => hasOutcome('paid')(each) && each.reference !== row.reference,
-		),
-	) >
-	amountOf(row) - roundingEtb;
+export function mayBeReplaced(row: RegisterRow, register: Register): boolean {
+	const paid = correctionsOf(row, register).filter(
+		(each) => hasOutcome('paid')(each) && each.reference !== row.reference,
+	);
+	return sumWithoutReplaced(paid, row, register) > amountOf(row) - roundingEtb;
+}
 
 /** The purposes of corrections in the form *Upload a list*. */
 const corrections = ['correction', 'correction 2', 'correction 3'];

@@ -58,7 +58,7 @@ interface StatementEnds {
 	settledNotPaid: RegisterRow[];
 	/** Those that stay paid, of which somebody said *It was not paid*. */
 	denied: RegisterRow[];
-	/** Those that were unknown, and have a transaction by now: somebody freed them, and they were sent again. */
+	/** Those that the person says were paid, and that have a transaction by now, because they were freed and sent again. */
 	sentAgain: RegisterRow[];
 	/** Those in doubt that somebody confirmed as paid, although corrections of their amount were paid. */
 	paidTwice: RegisterRow[];
@@ -88,7 +88,9 @@ function endsOf(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): S
 		});
 	const paidBefore = endedAs('paidBefore');
 	const denied = paidBefore.filter((row) => isSaid(row, 'notPaid'));
-	const sentAgain = paidBefore.filter((row) => isSaid(row, 'paid') && rowOf(register, row)?.txHash);
+	const sentAgain = paidBefore.filter(
+		(row) => (isSaid(row, 'paid') || isSaid(row, 'takesBack')) && rowOf(register, row)?.txHash,
+	);
 	const inDoubt = paidBefore.filter((row) => isDisputed(rowOf(register, row) ?? {}));
 	const confirmed = inDoubt.filter((row) => isSaid(row, 'paid'));
 	const endsElsewhere = new Set([...denied, ...sentAgain, ...inDoubt]);
@@ -143,7 +145,7 @@ export function statementParts(
 			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.paidTwice)}. Corrections of this amount were paid too. Ask the partner service, and ask for one back.</h4>`,
 		section('Recorded as not paid', ends.settledNotPaid, register),
 		ends.sentAgain.length > 0 &&
-			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.sentAgain)}. After the page was opened, somebody recorded it as not paid, and it was sent again and paid. Ask the partner service whether both were made.</h4>`,
+			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.sentAgain)}. It was recorded as not paid, sent again, and paid. Ask the partner service whether both were made.</h4>`,
 		...ends.denied.map(
 			(row) => `<h4>It stays recorded as paid: ${reasonItStaysPaid(row, run)}.</h4>`,
 		),

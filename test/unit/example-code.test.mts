@@ -562,6 +562,23 @@ describe('the answers of the page What is open', () => {
 		expect(twice.page).toMatch(/Perhaps paid twice: Person 1/);
 	});
 
+	test('end one doubt with a correction, and no second one with the same', () => {
+		const reason = 'b@x.et said that it was not paid';
+		const replaced = { [referenceOf(1)]: 'It was not paid, but a correction was' };
+		const correction = registered(1, 'paid', { purpose: 'correction', reference: 'c' });
+		const bonus = { purpose: 'bonus', reference: 'b', settledBy, reason, amountEtb: 0 };
+		const others = [correction, registered(1, 'paid', bonus)];
+		expect(answered(replaced, { reason }, isPaid, others).written).toBeUndefined();
+		// One that replaced a correction stands for the first payment.
+		const ofCorrection = [
+			registered(1, 'paid', { ...bonus, purpose: 'correction' }),
+			registered(1, 'paid', { purpose: 'correction 2', reference: 'c2' }),
+		];
+		expect(answered(replaced, { reason }, isPaid, ofCorrection).written).toMatchObject({
+			amountEtb: 0,
+		});
+	});
+
 	test('end a doubt if somebody says that it was paid', () => {
 		const reason = 'b@x.et said that it was not paid';
 		const paid = { [referenceOf(1)]: 'It was paid' };
@@ -576,6 +593,8 @@ describe('the answers of the page What is open', () => {
 		const said = answered({ [referenceOf(1)]: 'It was paid' }, paid, isPaid);
 		expect(said.written).toBeUndefined();
 		expect(said.page).toMatch(/Perhaps paid twice: Person 1/);
+		const mistake = `Person 1 (${referenceOf(1)}): recorded as not paid`;
+		expect(answered({ mistake }, paid, isPaid).page).toMatch(/Perhaps paid twice: Person 1/);
 		const denied = answered({ [referenceOf(1)]: 'It was not paid' }, paid, isPaid);
 		expect(denied.written).toBeUndefined();
 		expect(denied.page).not.toContain('Perhaps paid twice');
