@@ -1,15 +1,14 @@
 /** The approval of a list. `npm run examples` also writes `modeAfter` into the node *Decision*. */
-import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
 import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
-import type { PaymentRow, RegisterRow } from './payment-row.mts';
+import { numberOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import type { Submitted, User } from './workflow.mts';
 
 export const declineChoice = 'Decline: pay nobody';
 
 /** A list as it was checked for its page, and the register before the check and after the answer. */
-export interface ShownList {
+interface ShownList {
 	/** The results of the dry run. */
 	dryRun: PaymentRow[];
 	before: RegisterRow[];
@@ -17,8 +16,9 @@ export interface ShownList {
 }
 
 /** The reference of a payment, and the employee number and wallet of its person, each in its normalized form. */
-function idsOf({ reference, employeeKey, employee, toUserId, userId }: PaymentRow): string[] {
-	const number = employeeKeyOf(employeeKey || employee || '');
+function idsOf(row: PaymentRow): string[] {
+	const { reference, toUserId, userId } = row;
+	const number = numberOf(row);
 	return [
 		referenceKeyOf(reference ?? ''),
 		number && `number ${number}`,

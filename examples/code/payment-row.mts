@@ -80,9 +80,14 @@ export interface PaymentRow
 	isFromRegister?: boolean;
 }
 
+/** The key of the employee number of a row; empty if it has none. A row that a person wrote can lack the key. */
+export const numberOf = ({ employeeKey, employee }: RegisterRow): string =>
+	employeeKeyOf(employeeKey || employee || '');
+
 /** The reference of a row by its purpose, period and employee number; empty if one of them is missing. */
-function listReferenceOf({ employeeKey, employee, purpose, period }: RegisterRow): string {
-	const number = employeeKeyOf(employeeKey || employee || '');
+function listReferenceOf(row: RegisterRow): string {
+	const { purpose, period } = row;
+	const number = numberOf(row);
 	return number && purpose && period ? listReference(purpose, period, number) : '';
 }
 

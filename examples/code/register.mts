@@ -1,5 +1,4 @@
 /** The register: the table *ETB payments*. */
-import { employeeKeyOf } from '../../nodes/EtbWallet/list/employeeNumber.ts';
 import { periodIn } from '../../nodes/EtbWallet/list/period.ts';
 import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
@@ -12,6 +11,7 @@ import {
 	isCorrection,
 	isReplaced,
 	isSamePerson,
+	numberOf,
 	referenceOf,
 	sureness,
 	type PaymentRow,
@@ -32,9 +32,9 @@ const keyOfRow = ({ reference, id }: RegisterRow): string =>
 	reference ? referenceKeyOf(reference) : `id ${id}`;
 
 /** A person can write into the table by hand. */
-const normalized = ({ employeeKey, employee, period }: RegisterRow) => ({
-	employeeKey: employeeKeyOf(employeeKey || employee || '') || employeeKey,
-	period: periodIn(normalizeText(period ?? '')) ?? period,
+const normalized = (row: RegisterRow) => ({
+	employeeKey: numberOf(row) || row.employeeKey,
+	period: periodIn(normalizeText(row.period ?? '')) ?? row.period,
 });
 
 export function registerOf(read: RegisterRow[]): Register {

@@ -26,7 +26,10 @@ export const localTime = (time: string | number | Date) =>
 export const minuteOf = (time: string | number | Date): string =>
 	localTime(time).toFormat('yyyy-LL-dd HH:mm');
 
-/** The time of a settled row, which does not change any more. One that was settled just now is not read yet. */
+/**
+ * The time at which a row was settled: it is written last then, unless a doubt or its end was. One that was settled just
+ * now is not read yet.
+ */
 export const settledAt = ({ updatedAt }: RegisterRow): string => minuteOf(updatedAt || Date.now());
 
 /** Period and purpose, such as `2026-10 salary`. */

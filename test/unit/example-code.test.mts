@@ -840,18 +840,22 @@ describe('the page of a list', () => {
 		expect(choices[0]).toBe(approve);
 	});
 
-	test('of a second correction asks on top whether it is one more', () => {
-		const payments = [
-			registered(1, 'paid', { amountEtb: 20_000 }),
-			registered(1, 'paid', { purpose: 'correction', reference: 'c', amountEtb: 500 }),
-		];
+	const pageOfCorrection2 = (payments: Rows) => {
 		const { rows, ready } = check(payments, { purpose: 'correction 2' });
-		const { page, choices } = pageOf({
+		return pageOf({
 			'Upload a list': [[{ ...upload, purpose: 'correction 2' }]],
 			'Check List': [rows],
 			'Pay salaries': [ready],
 			Payments: [payments],
 		});
+	};
+
+	test('of a second correction asks on top whether it is one more', () => {
+		const payments = [
+			registered(1, 'paid', { amountEtb: 20_000 }),
+			registered(1, 'paid', { purpose: 'correction', reference: 'c', amountEtb: 500 }),
+		];
+		const { page, choices } = pageOfCorrection2(payments);
 		expect(headline(page)).toMatch(/second correction .* Person 1 \(E-1\) had 500\.00 ETB before/);
 		expect(choices[0]).toBe(declineChoice);
 	});
@@ -859,13 +863,7 @@ describe('the page of a list', () => {
 	test('of a correction does not say that somebody had one that is unknown', () => {
 		const unknown = { purpose: 'correction', reference: 'c', requestedAmountEtb: 500 };
 		const payments = [registered(1, 'unknown', unknown)];
-		const { rows, ready } = check(payments, { purpose: 'correction 2' });
-		const { page, choices } = pageOf({
-			'Upload a list': [[{ ...upload, purpose: 'correction 2' }]],
-			'Check List': [rows],
-			'Pay salaries': [ready],
-			Payments: [payments],
-		});
+		const { page, choices } = pageOfCorrection2(payments);
 		expect(page).not.toContain('second correction');
 		expect(headline(page)).toMatch(/UNKNOWN whether 1 of 3/);
 		expect(choices[0]).toBe(declineChoice);
