@@ -18,7 +18,6 @@ import {
 	hasOutcome,
 	hasRemark,
 	isCorrection,
-	isDisputed,
 	isTitleOrTotal,
 	isOnlyRecorded,
 	referenceOf,
@@ -27,7 +26,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { paidLessText } from './paid-less.mts';
-import { disputeText, nextCorrection, rowOf } from './register.mts';
+import { nextCorrection, rowOf } from './register.mts';
 import { needsPerson, type RegisterUpdate } from './register-updates.mts';
 import {
 	peopleText,
@@ -54,9 +53,10 @@ function rowsToLookAt(run: ListRun): PaymentRow[] {
 	const { ready, register, period, paidForPeriod } = run;
 	const withOtherPayments = (row: PaymentRow): PaymentRow => {
 		const paidForIt = paidForPeriod.filter(({ employeeKey }) => employeeKey === row.employeeKey);
-		const recorded = paidForIt.filter(isOnlyRecorded).map(({ settledBy, reason }) => {
-			const denied = reason ? `, and ${reason}` : '';
-			return ` ${settledBy} recorded it as paid, without a transaction${denied}.`;
+		const recorded = paidForIt.filter(isOnlyRecorded).map((each) => {
+			const { settledBy, requestedAmountEtb, reason } = each;
+			const sum = formatSum([{ amountEtb: requestedAmountEtb }]);
+			return ` ${settledBy} recorded ${sum} ETB for ${forWhat(each)} as paid, without a transaction. ${reason ? `${reason}.` : ''}`;
 		});
 		const text = `Paid for ${period} before: ${formatSum(paidForIt)} ETB.${recorded.join('')}`;
 		const others = (row.remarks ?? []).filter(({ code }) => code !== 'paidForPeriod');
@@ -147,11 +147,7 @@ function paidBeforeParts(run: ListRun): Part[] {
 	const asPaid = renamed.map(
 		(row) => `${namesWithNumbers([row])} was paid as ${escapeHtml(row.paid?.name)}`,
 	);
-	const known = run.paidBefore.flatMap((row) => rowOf(run.register, row) ?? []);
-	const disputed = disputeText(known.filter(isDisputed));
 	return [
-		disputed &&
-			`<h4>${disputed}. See ${formLink(formPaths.openOfFile, 'What is open')}: it says what to do.</h4>`,
 		renamed.length > 0 &&
 			`<h4>Another name than when it was paid, and not paid again: ${asPaid.join(', ')}. If that is somebody else, give them an employee number of their own.</h4>`,
 		others.length > 0 &&

@@ -1,7 +1,7 @@
 /** A run of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
 import type { Outcome } from '../../nodes/EtbWallet/codes.ts';
 import { declineChoice, paymentsSince } from './approval.mts';
-import { hasOutcome, isReplaced, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import { otherCorrectionsOf, paidLessOf, withCorrections } from './paid-less.mts';
 import type { PayrollRun } from './payroll-run.mts';
 import { registerOf } from './register.mts';
@@ -38,7 +38,7 @@ export interface ListRun extends PayrollRun {
 	/** Those who were paid by this run. */
 	paid: PaymentRow[];
 	updates: RegisterUpdate[];
-	/** The payments of the period, for any purpose. */
+	/** The payments of the period, for any purpose, also those that were voided. */
 	paidForPeriod: RegisterRow[];
 }
 
@@ -97,8 +97,6 @@ export function listRun(given: PayrollRun): ListRun {
 		otherCorrections: otherCorrectionsOf(results),
 		paid: ended('paid'),
 		updates: registerUpdates(run),
-		paidForPeriod: register.rows.filter(
-			(row) => hasOutcome('paid')(row) && row.period === period && !isReplaced(row),
-		),
+		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),
 	};
 }

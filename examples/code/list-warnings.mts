@@ -6,14 +6,14 @@ import {
 	hasOutcome,
 	hasRemark,
 	isCorrection,
-	isDisputed,
 	isSamePerson,
 	isOnlyRecorded,
+	isVoided,
 	likeOthers,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, disputeText, rowOf } from './register.mts';
+import { correctionsOf, rowOf } from './register.mts';
 import { renamedText } from './page.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 import { itemsOf } from './workflow.mts';
@@ -67,7 +67,7 @@ const periodsOf = (rows: RegisterRow[]): string =>
 function onTop(rows: PaymentRow[], run: ListRun, whom: string): string {
 	const persons = new Set(rows.map(({ employeeKey }) => employeeKey));
 	const others = run.paidForPeriod.filter(
-		(row) => row.purpose !== run.purpose && persons.has(row.employeeKey),
+		(row) => row.purpose !== run.purpose && persons.has(row.employeeKey) && !isVoided(row),
 	);
 	const purposes = [...new Set(others.map(({ purpose }) => purpose))];
 	if (is13thMonth(run))
@@ -103,11 +103,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 	const paid13th = is13th ? ofReady(earlierInYear(run)) : [];
 	const had13th = readyWith(paid13th);
 	const paidLately = is13th ? [] : withRemark('paidLately');
-	const disputes = ofReady(run.paidForPeriod.filter(isDisputed));
-	// A page asked for the correction of a payment that was disputed.
-	const sameAmount = is13th
-		? []
-		: withRemark('sameAmountLately').filter((row) => !readyWith(disputes).includes(row));
+	const sameAmount = is13th ? [] : withRemark('sameAmountLately');
 	const changedName = withRemark('changedName');
 	// A correction that is unknown is among the other payments that are unknown: nobody can say that somebody had it.
 	const paidCorrections = (row: PaymentRow): RegisterRow[] =>
@@ -134,11 +130,6 @@ export function warningsAbout(run: ListRun): Warning[] {
 			rows: alsoPaidForPeriod,
 			isLarge: true,
 			text: onTop(alsoPaidForPeriod, run, whom(alsoPaidForPeriod)),
-		},
-		{
-			rows: readyWith(disputes),
-			isLarge: isCorrection(run),
-			text: `${disputeText(disputes)}. Ask the partner service before you decide`,
 		},
 		{
 			rows: had13th,

@@ -1,5 +1,11 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
-import { hasOutcome, isDisputed, isOnlyRecorded, type RegisterRow } from './payment-row.mts';
+import {
+	hasOutcome,
+	isOnlyRecorded,
+	isVoided,
+	roundingEtb,
+	type RegisterRow,
+} from './payment-row.mts';
 import {
 	byPeriod,
 	formLink,
@@ -7,16 +13,14 @@ import {
 	heading,
 	pageField,
 	radio,
-	section,
 	uploadLink,
 	type Part,
 } from './page.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { correctionsOf, disputeText, mayBeReplaced, type Register } from './register.mts';
+import { correctionsOf, missingForVoided, registerOf, type Register } from './register.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 import {
 	choices,
-	disputeChoices,
 	fieldOf,
 	mistakeChoices,
 	mistakeField,
@@ -28,18 +32,11 @@ import { escapeHtml, forWhat, namesWithNumbers, formatSum } from './text.mts';
 import { isOfOtherWorkflow } from './workflow.mts';
 
 /** The fields of the page: one for each payment that is open, and one for a wrong record. */
-function questions(asked: Asked, register: Register) {
-	const question = (row: RegisterRow, options: Readonly<Record<string, string>>) => {
+function questions(asked: Asked) {
+	const fields = asked.unknown.map((row) => {
 		const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${row.reference})`;
-		return radio(fieldOf(row), label, Object.values(options), choices.notKnown);
-	};
-	const fields = [
-		...asked.unknown.map((row) => question(row, choices)),
-		...asked.disputed.map((row) => {
-			const { replaced, ...others } = disputeChoices;
-			return question(row, mayBeReplaced(row, register) ? { ...others, replaced } : others);
-		}),
-	];
+		return radio(fieldOf(row), label, Object.values(choices), choices.notKnown);
+	});
 	const records = mistakeChoices(asked);
 	const mistake = {
 		fieldType: 'dropdown',
@@ -51,22 +48,19 @@ function questions(asked: Asked, register: Register) {
 	return records.length > 0 ? [...fields, mistake] : fields;
 }
 
-/** The steps for a payment that is in doubt. HTML. */
-function disputeAdvice(row: RegisterRow, register: Register): string {
-	if (!mayBeReplaced(row, register))
-		return `Was it paid? Record that here. Was it not paid? Then ${correctionLink(row, register)}, and afterwards record that here`;
-	const sum = formatSum(correctionsOf(row, register));
-	return `Corrections of ${sum} ETB were paid for ${escapeHtml(row.period)}. Was one of them in its place? Record that here. Was this one paid too? Then it was paid twice: record that it was paid, and ask for the correction back`;
-}
-
-/** The parts about payments that are recorded as paid, but in doubt. */
-const disputedParts = (disputed: RegisterRow[], register: Register): Part[] => [
-	...disputed.map(
-		(row) =>
-			`<h4>${disputeText([row])}. Ask the partner service once more. ${disputeAdvice(row, register)}.</h4>`,
-	),
-	section('Recorded as paid, but in doubt', disputed),
-];
+/** The steps for payments that were recorded as paid by mistake, as long as corrections are missing for them. */
+const voidedParts = (voided: RegisterRow[], register: Register): Part[] =>
+	voided
+		.filter((row) => !row.requestedAmountEtb || missingForVoided(row, register) > roundingEtb)
+		.map((row) => {
+			const sum = formatSum([{ amountEtb: row.requestedAmountEtb }]);
+			const corrections = correctionsOf(row, register);
+			const paid =
+				corrections.length > 0
+					? `Corrections for ${escapeHtml(row.period)}: ${formatSum(corrections)} ETB. Was one of them in its place? Then do nothing. If not, `
+					: 'Still to be paid? Then ';
+			return `<h4>Recorded as paid by mistake: ${namesWithNumbers([row])}, ${sum} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). ${paid}${correctionLink(row, register)}.</h4>`;
+		});
 
 /** The items of the Code node of a payroll in which somebody opened *What is open*. */
 export function openPageItems(run: PayrollRun) {
@@ -78,13 +72,12 @@ export function openPageItems(run: PayrollRun) {
 	const elsewhere = unknown.filter(isOfOtherWorkflow);
 	const isOwn = (row: RegisterRow): boolean => !isOfOtherWorkflow(row) && Boolean(row.reference);
 	const notPaid = now.filter(hasOutcome('notPaid'));
-	const disputed = now.filter(isDisputed);
-	const recorded = now.filter((row) => isOnlyRecorded(row) && !isDisputed(row));
 	const asked: Asked = {
 		unknown: unknown.filter(isOwn),
-		disputed: disputed.filter(isOwn),
-		recorded: recorded.filter(isOwn),
-		freed: notPaid.filter(isOwn).filter(({ settledBy }) => settledBy),
+		saidNotPaid: [...notPaid.filter(({ settledBy }) => settledBy), ...now.filter(isVoided)].filter(
+			isOwn,
+		),
+		saidPaid: now.filter((row) => isOnlyRecorded(row) && !isVoided(row)).filter(isOwn),
 	};
 	const isFirst = $runIndex === 0;
 	const { path } = $('What is open').params.options;
@@ -100,7 +93,7 @@ export function openPageItems(run: PayrollRun) {
 	];
 	const openAgain =
 		!isFirst &&
-		asked.unknown.length + asked.disputed.length + mistakeChoices(asked).length > 0 &&
+		asked.unknown.length + mistakeChoices(asked).length > 0 &&
 		`<p>To record more, or to correct a record: ${formLink(path, 'What is open')}</p>`;
 	const [unpaidElsewhere, unpaidHere] = [notPaid.filter(isOfOtherWorkflow), notPaid.filter(isOwn)];
 	const unpaid = new Map(unpaidHere.map((row) => [forWhat(row), row]));
@@ -121,7 +114,7 @@ export function openPageItems(run: PayrollRun) {
 	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
 	const shown = pageField(
 		...(isFirst ? [] : statementParts(rows, unknown, run)),
-		...disputedParts(disputed, run.register),
+		...voidedParts(now.filter(isVoided), registerOf(now)),
 		...openParts,
 		openAgain,
 		correct,
@@ -129,7 +122,7 @@ export function openPageItems(run: PayrollRun) {
 		runAgain,
 		...payments,
 	);
-	const fields = isFirst ? [shown, ...questions(asked, run.register)] : [shown];
+	const fields = isFirst ? [shown, ...questions(asked)] : [shown];
 	// The second page has no button: its time runs out, and then nothing is asked any more.
 	const pages = $runIndex < 2 ? [{ asks: true, fields, asked }] : [];
 	return [...pages, ...itemsForWhatNext(updates, run)];

@@ -13,7 +13,7 @@ import {
 	hasOtherAmount,
 	hasOutcome,
 	isOnlyRecorded,
-	isReplaced,
+	isVoided,
 	likenessCodes,
 	onePerPayment,
 	remarksWith,
@@ -29,7 +29,7 @@ import { isOfOtherWorkflow } from './workflow.mts';
 /** A part of a page; empty or false for one that is left out. */
 export type Part = string | false;
 
-const replacedText = 'A correction was paid in its place';
+const voidedText = 'Recorded as paid by mistake';
 
 /** The lines below a name, in the order of the page. */
 function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Register): string[] {
@@ -52,7 +52,7 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	return [
 		row.line && `Row ${row.line}`,
 		isRepeated ? 'As above' : reason,
-		row.paid && (isReplaced(known) ? replacedText : `Paid${sum} to ${name}`),
+		row.paid && (isVoided(known) ? voidedText : `Paid${sum} to ${name}`),
 		isPaid && hasTime && paidAt && minuteOf(paidAt),
 		txHash,
 		// Without a purpose, the reference is the only word for it.
@@ -79,7 +79,7 @@ function statementText({ outcome }: PaymentRow, settled: RegisterRow): string {
 	const wasSentAgain =
 		hasOutcome('notPaid')(settled) && (outcome === 'paid' || outcome === 'unknown');
 	const what = hasOutcome('paid')(settled) ? 'paid' : 'not paid';
-	// A doubt was written later, and its reason has its time.
+	// A record that was taken back was written later, and its reason has its time.
 	const time = settled.reason && hasOutcome('paid')(settled) ? '' : ` at ${settledAt(settled)}`;
 	return `${wasSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settled.settledBy}${time}`;
 }
@@ -99,7 +99,7 @@ export function heading(
 	// A row of a list counts by itself, because two people can have one number by mistake. Two rows of one payment that
 	// was sent count once.
 	const payments = onePerPayment(rows);
-	const without = payments.filter((row) => !amountOf(row) && !isReplaced(row)).length;
+	const without = payments.filter((row) => !amountOf(row) && !isVoided(row)).length;
 	const more = without > 0 ? ` (${without} of an amount that is not known)` : '';
 	const total = hasSum && without < payments.length ? `, ${formatSum(payments)} ETB${more}` : '';
 	const persons = new Set(
@@ -145,10 +145,10 @@ export function byPeriod(rows: PaymentRow[], register: Register, showPaid = sect
 			section({ red: 'Not paid' }, own.filter(hasOutcome('notPaid')), register),
 			showPaid(
 				'Paid',
-				own.filter((row) => hasOutcome('paid')(row) && !isReplaced(row)),
+				own.filter((row) => hasOutcome('paid')(row) && !isVoided(row)),
 				register,
 			),
-			section(replacedText, own.filter(isReplaced), register, false),
+			section(voidedText, own.filter(isVoided), register, false),
 		];
 	});
 }

@@ -4,9 +4,10 @@ import {
 	isCorrection,
 	onePerPayment,
 	roundingEtb,
+	sumOf,
 	type PaymentRow,
 } from './payment-row.mts';
-import { correctionsOf, sumWithoutReplaced, type Register } from './register.mts';
+import { correctionsOf, type Register } from './register.mts';
 import { formatSum } from './text.mts';
 
 /**
@@ -16,8 +17,7 @@ import { formatSum } from './text.mts';
 function missingEtb(row: PaymentRow, register: Register): number {
 	if (typeof row.paid?.amountEtb !== 'number') return 0;
 	const corrections = row.purpose === 'salary' ? correctionsOf(row, register) : [];
-	const paidEtb = row.paid.amountEtb + sumWithoutReplaced(corrections, row, register);
-	return (row.listedAmountEtb ?? 0) - paidEtb;
+	return (row.listedAmountEtb ?? 0) - row.paid.amountEtb - sumOf(corrections);
 }
 
 /** Those who were paid less. A correction with another amount can be a further one: nobody can tell. */

@@ -168,12 +168,8 @@ export const hasOtherAmount = ({ listedAmountEtb }: PaymentRow, other: PaymentRo
 export const isOnlyRecorded = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
 	outcome === 'paid' && Boolean(settledBy) && !txHash;
 
-/** Whether it was not paid after all, but by a correction: the register has no amount of it any more. */
-export const isReplaced = (row: RegisterRow): boolean => isOnlyRecorded(row) && row.amountEtb === 0;
-
-/** Whether somebody said of such a payment that it was not paid, which the reason tells, and nobody ended the doubt. */
-export const isDisputed = (row: RegisterRow): boolean =>
-	isOnlyRecorded(row) && Boolean(row.reason) && !isReplaced(row);
+/** Whether a person said that such a record is wrong. Its reference is used up, and it has no amount. */
+export const isVoided = (row: RegisterRow): boolean => isOnlyRecorded(row) && row.amountEtb === 0;
 
 export const isTitleOrTotal = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);

@@ -1,8 +1,8 @@
 /** *One row for each payment* of `payments-of-a-period.json`. The first item has the page, and each has a row of the file. */
 import { fileRow } from './file-row.mts';
-import { hasOutcome, isDisputed, isOnlyRecorded, isReplaced } from './payment-row.mts';
+import { hasOutcome, isOnlyRecorded, isVoided } from './payment-row.mts';
 import { byPeriod, heading, pageField } from './page.mts';
-import { disputeText, loadRegister } from './register.mts';
+import { loadRegister } from './register.mts';
 import { forWhat } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
@@ -12,16 +12,14 @@ const register = loadRegister();
 const rows = register.rows.filter(
 	(row) => asked?.user?.id && (row.period || forWhat({})) === asked.period,
 );
-const paid = rows.filter((row) => hasOutcome('paid')(row) && !isReplaced(row));
+const paid = rows.filter((row) => hasOutcome('paid')(row) && !isVoided(row));
 const recorded = paid.filter(isOnlyRecorded);
-const disputed = disputeText(paid.filter(isDisputed));
 const isMixed = new Set(paid.map(forWhat)).size > 1;
 const { html } = pageField(
 	rows.length === 0 && 'There is no payment of this period.',
 	isMixed && `<h2>${heading('Paid in all', paid)}</h2>`,
 	recorded.length > 0 &&
 		`<p>${heading('Of these only recorded as paid by a person, without a transaction', recorded)}.</p>`,
-	disputed && `<h4>${disputed}. So the sum may be too high.</h4>`,
 	rows.some(hasOutcome('unknown')) &&
 		'<p>Is somebody UNKNOWN settled already? If that was in the node of a workflow, run the workflow again: then it stands here.</p>',
 	...byPeriod(rows, register),

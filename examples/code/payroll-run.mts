@@ -3,7 +3,7 @@ import { remarkIf } from '../../nodes/EtbWallet/list/remarks.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import {
 	hasOutcome,
-	isReplaced,
+	isVoided,
 	isTitleOrTotal,
 	type PaymentRow,
 	type PeopleRow,
@@ -97,7 +97,7 @@ function beforeSending(
 	return {
 		...row,
 		...(isElsewhere && payroll && { problem }),
-		...(row.paid && isReplaced(current) && { paid: { ...row.paid, amountEtb: 0 } }),
+		...(row.paid && isVoided(current) && { paid: { ...row.paid, amountEtb: 0 } }),
 		outcome: row.paid ? 'alreadyPaid' : 'notPaid',
 	};
 }

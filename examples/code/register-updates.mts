@@ -2,8 +2,8 @@
 import { isChange } from '../../nodes/EtbWallet/list/remarks.ts';
 import {
 	hasOutcome,
-	isDisputed,
-	isReplaced,
+	isOnlyRecorded,
+	isVoided,
 	referenceOf,
 	sureness,
 	reasonOf,
@@ -11,8 +11,8 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { mayBeReplaced, rowOf } from './register.mts';
-import { fieldOf, statementAbout } from './settling.mts';
+import { rowOf } from './register.mts';
+import { statementAbout } from './settling.mts';
 import { minuteOf } from './text.mts';
 
 /** The outcomes that the register stores as another one. */
@@ -35,23 +35,20 @@ export const isContradicted = (
 	isSettling && result.code === 'notSettled' && statementAbout(submitted, result) !== 'notPaid';
 
 /**
- * Whether somebody said *It was not paid* of a payment that is recorded as paid. It stays paid, because a
- * payment that is free again could be sent twice, but the register keeps the statement.
+ * The amount of a payment that only a person recorded as paid, after somebody took that record back, or took that back
+ * again; undefined if nobody did. The node has it as paid, because a payment that is free again could be sent twice.
  */
-const isDenied = (result: PaymentRow, old: RegisterRow, { isSettling, submitted }: PayrollRun) =>
-	isSettling &&
-	result.code === 'paidBefore' &&
-	statementAbout(submitted, result) === 'notPaid' &&
-	!old.txHash &&
-	// The first reason stays, and what ended the doubt too.
-	!isDisputed(old) &&
-	// Of a replaced one only a fresh page says so, as a wrong record.
-	(!isReplaced(old) || submitted[fieldOf(result)] === undefined);
-
-/** Whether a statement ends the doubt about a payment. */
-function endsDispute(result: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
-	const statement = run.isSettling && isDisputed(old) && statementAbout(run.submitted, result);
-	return statement === 'paid' || (statement === 'replaced' && mayBeReplaced(old, run.register));
+export function amountAfterTakingBack(
+	result: PaymentRow,
+	old: RegisterRow,
+	{ isSettling, submitted }: PayrollRun,
+): RegisterRow['amountEtb'] {
+	const isPaidInNode = hasOutcome('paid')({ outcome: storedOutcome(result) });
+	if (!isSettling || !isPaidInNode || !isOnlyRecorded(old)) return undefined;
+	const statement = statementAbout(submitted, result);
+	if (statement === 'takesBackPaid' && !isVoided(old)) return 0;
+	if (statement === 'takesBackNotPaid' && isVoided(old)) return old.requestedAmountEtb ?? null;
+	return undefined;
 }
 
 /** The first reason says more than that it is still unknown. */
@@ -68,17 +65,17 @@ function registeredReason(
 	if (isContradicted(row, run)) {
 		const [first, second] = [old.settledBy || 'Somebody', run.submitted.user?.email];
 		const takesBack =
-			first === second || statementAbout(run.submitted, row) === 'takesBack'
+			first === second || statementAbout(run.submitted, row) === 'takesBackNotPaid'
 				? `${second} took that back`
 				: `${second} as paid`;
 		return `${first} recorded it as not paid, and ${takesBack}. Ask the partner service once more`;
 	}
-	if (isDenied(row, old, run))
-		return `${run.submitted.user?.email} said at ${minuteOf(Date.now())} that it was not paid`;
-	if (endsDispute(row, old, run))
-		return statementAbout(run.submitted, row) === 'paid'
-			? ''
-			: `${old.reason}. ${run.submitted.user?.email} said at ${minuteOf(Date.now())} that a correction was paid in its place`;
+	const amountEtb = amountAfterTakingBack(row, old, run);
+	if (amountEtb !== undefined) {
+		const said = amountEtb === 0 ? 'that this is wrong' : 'that it was paid after all';
+		const more = `${run.submitted.user?.email} said at ${minuteOf(Date.now())} ${said}`;
+		return [old.reason, more].filter(Boolean).join('. ');
+	}
 	if (storedOutcome(row) !== 'paid') return reasonOf(row);
 	const changes = (row.remarks ?? []).filter(isChange);
 	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';
@@ -92,12 +89,12 @@ function registeredReason(
  *
  * the register has | stays after a list | stays after a statement
  * --- | --- | ---
- * paid | always | always, unless somebody denies a payment without a transaction, or ends a dispute
+ * paid | always | always, unless somebody takes back that a payment without a transaction was paid
  * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
  * notPaid | never | unless it is contradicted, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
-	if (isDenied(row, old, run) || endsDispute(row, old, run)) return false;
+	if (amountAfterTakingBack(row, old, run) !== undefined) return false;
 	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
 	if (!run.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
@@ -114,10 +111,7 @@ function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): Registe
 
 /** The value for `settledBy`: undefined keeps the name of somebody else, and empty removes it. */
 function settlerOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): string | undefined {
-	if (endsDispute(row, old, run) && statementAbout(run.submitted, row) === 'paid')
-		return run.submitted.user?.email;
-	// Somebody settled it in the node, which does not know who that was.
-	if (isDenied(row, old, run) && !old.settledBy) return 'somebody in the node';
+	if (amountAfterTakingBack(row, old, run) !== undefined) return old.settledBy ?? undefined;
 	if (row.code === 'paidBefore') return undefined;
 	return run.isSettling && !isContradicted(row, run) ? run.submitted.user?.email : '';
 }
@@ -160,8 +154,7 @@ function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 	}
 	const { amountEtb = old.requestedAmountEtb, requestedAmountEtb = amountEtb } = result;
 	const merged = { ...old, ...result };
-	const isReplacement =
-		endsDispute(result, old, run) && statementAbout(run.submitted, result) === 'replaced';
+	const paidEtb = amountAfterTakingBack(result, old, run) ?? amountEtb;
 	const row: RegisterRow = {
 		...old,
 		reference,
@@ -176,7 +169,7 @@ function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 		phone: merged.phone && String(merged.phone),
 		userId: result.toUserId ?? old.userId,
 		paidAt: result.paidAt ?? timeOfSending(outcome, result.code, known, run),
-		amountEtb: isReplacement ? 0 : outcome === 'paid' ? amountEtb : undefined,
+		amountEtb: outcome === 'paid' ? paidEtb : undefined,
 		txHash: result.txHash,
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy: approverOf(result, old, run),

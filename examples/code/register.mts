@@ -4,12 +4,10 @@ import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import {
-	amountOf,
-	roundingEtb,
 	sumOf,
 	hasOutcome,
 	isCorrection,
-	isReplaced,
+	isVoided,
 	isSamePerson,
 	numberOf,
 	referenceOf,
@@ -17,7 +15,6 @@ import {
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { escapeHtml, formatSum, forWhat, namesWithNumbers } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
 export interface Register {
@@ -72,32 +69,15 @@ export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[
 	);
 
 /**
- * The sum of these corrections of a person for a period, in ETB, without what was paid in the place of other payments. A
- * correction that replaced a correction still stands for the first payment.
+ * The amount that is still missing for the voided payments of a person in a period, in ETB; zero or less if nothing is.
+ * Nobody can see for which payment a correction was.
  */
-export function sumWithoutReplaced(
-	corrections: RegisterRow[],
-	row: PaymentRow,
-	{ rows }: Register,
-): number {
-	const others = rows.filter(
-		(each) =>
-			isReplaced(each) &&
-			!isCorrection(each) &&
-			isSamePerson(each, row) &&
-			each.period === row.period &&
-			each.purpose !== row.purpose,
+export function missingForVoided(row: RegisterRow, register: Register): number {
+	const voided = register.rows.filter(
+		(each) => isVoided(each) && isSamePerson(each, row) && each.period === row.period,
 	);
-	const replacedEtb = others.reduce((sum, each) => sum + (each.requestedAmountEtb ?? 0), 0);
-	return Math.max(0, sumOf(corrections) - replacedEtb);
-}
-
-/** Whether corrections of at least the amount of a payment were paid for its period, perhaps in its place. */
-export function mayBeReplaced(row: RegisterRow, register: Register): boolean {
-	const paid = correctionsOf(row, register).filter(
-		(each) => hasOutcome('paid')(each) && each.reference !== row.reference,
-	);
-	return sumWithoutReplaced(paid, row, register) > amountOf(row) - roundingEtb;
+	const wanted = voided.reduce((sum, { requestedAmountEtb }) => sum + (requestedAmountEtb ?? 0), 0);
+	return wanted - sumOf(correctionsOf(row, register));
 }
 
 /** The purposes of corrections in the form *Upload a list*. */
@@ -114,9 +94,3 @@ export function nextCorrection(people: RegisterRow[], { rows }: Register): strin
 		(_, index) => !corrections.slice(index).some((each) => used.includes(each)),
 	);
 }
-
-/** The words for disputed payments; empty if there are none. HTML. */
-export const disputeText = (disputed: RegisterRow[]): string =>
-	disputed.length > 0
-		? `Recorded as paid, but in doubt: ${disputed.map((row) => `${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)})`).join('; ')}`
-		: '';

@@ -8,12 +8,10 @@ import type { Submitted } from './workflow.mts';
 /** The payments that the page asks about. */
 export interface Asked {
 	unknown: RegisterRow[];
-	/** Those that are recorded as paid, but in doubt. */
-	disputed: RegisterRow[];
-	/** Those that somebody recorded as not paid, and that were not sent since. */
-	freed: RegisterRow[];
-	/** Those that somebody recorded as paid, and of which the service gave no transaction. */
-	recorded: RegisterRow[];
+	/** Those of which somebody said that they were not paid, and that were not sent since. */
+	saidNotPaid: RegisterRow[];
+	/** Those of which somebody said that they were paid, and the service gave no transaction. */
+	saidPaid: RegisterRow[];
 }
 
 /** The choices for a payment that is open. */
@@ -21,13 +19,6 @@ export const choices = {
 	notKnown: 'Not known yet',
 	paid: 'It was paid',
 	notPaid: 'It was not paid',
-};
-
-/** The choices for a payment that is in doubt. */
-export const disputeChoices = {
-	notKnown: choices.notKnown,
-	paid: choices.paid,
-	replaced: 'It was not paid, but a correction was',
 };
 
 /** The name of the field of a payment. A reference can have signs that a name cannot have. */
@@ -39,26 +30,22 @@ export const noMistake = 'No';
 const asPaid = ({ reference }: RegisterRow): string => ` (${reference}): recorded as paid`;
 const asNotPaid = ({ reference }: RegisterRow): string => ` (${reference}): recorded as not paid`;
 /** The choices of that field for other payments. */
-export const mistakeChoices = ({ freed, recorded }: Asked): string[] => [
-	...freed.map((row) => `${row.name ?? 'No name'}${asNotPaid(row)}`),
-	...recorded.map((row) => `${row.name ?? 'No name'}${asPaid(row)}`),
+export const mistakeChoices = ({ saidNotPaid, saidPaid }: Asked): string[] => [
+	...saidNotPaid.map((row) => `${row.name ?? 'No name'}${asNotPaid(row)}`),
+	...saidPaid.map((row) => `${row.name ?? 'No name'}${asPaid(row)}`),
 ];
 
-/**
- * The statement of the form about a payment. *takesBack*: that it was recorded as not paid by mistake. *replaced*: that a
- * correction was paid in its place.
- */
+/** The statement of the form about a payment, or that an earlier one was wrong. */
 export function statementAbout(
 	submitted: Submitted,
 	row: RegisterRow,
-): 'paid' | 'notPaid' | 'takesBack' | 'replaced' | undefined {
+): 'paid' | 'notPaid' | 'takesBackPaid' | 'takesBackNotPaid' | undefined {
 	const choice = submitted[fieldOf(row)];
 	if (choice === choices.paid) return 'paid';
 	if (choice === choices.notPaid) return 'notPaid';
-	if (choice === disputeChoices.replaced) return 'replaced';
 	const mistake = String(submitted[mistakeField]);
-	if (mistake.endsWith(asNotPaid(row))) return 'takesBack';
-	return mistake.endsWith(asPaid(row)) ? 'notPaid' : undefined;
+	if (mistake.endsWith(asNotPaid(row))) return 'takesBackNotPaid';
+	return mistake.endsWith(asPaid(row)) ? 'takesBackPaid' : undefined;
 }
 
 /**
@@ -76,31 +63,29 @@ function isOutdated(row: RegisterRow, now: RegisterRow[]): boolean {
 	return current.length === 0 || current.some((each) => !isSettled(each) && !isShown(each));
 }
 
-/** The field *Was Paid* of the node that settles. If a *not paid* is taken back, the payment is unknown again. */
+/**
+ * The field *Was Paid* of the node that settles. If a *not paid* is taken back, the payment is unknown again. If a *paid*
+ * is taken back, it stays paid in the node, which must never send it, and the register voids it.
+ */
 export const wasPaid = (
 	submitted: Submitted,
-	{ unknown, disputed, freed }: Asked,
+	{ unknown, saidNotPaid, saidPaid }: Asked,
 	now: RegisterRow[],
 ) => [
 	...unknown
 		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, now))
 		.map(({ reference }) => reference),
-	// The node has it as paid, and answers so: what the statement says of it is for the register.
-	...disputed
-		.filter((row) => statementAbout(submitted, row) !== undefined)
+	...saidPaid
+		.filter((row) => statementAbout(submitted, row) === 'takesBackPaid')
 		.map(({ reference }) => reference),
-	...freed
-		.filter((row) => statementAbout(submitted, row) === 'takesBack')
+	...saidNotPaid
+		.filter((row) => statementAbout(submitted, row) === 'takesBackNotPaid')
 		.map(({ reference }) => ({ reference, takesBack: true })),
 ];
 
 /** The field *Was Not Paid* of the node that settles: each payment with the time at which its row was written. */
-export const wasNotPaid = (
-	submitted: Submitted,
-	{ unknown, recorded }: Asked,
-	now: RegisterRow[],
-) =>
-	[...unknown, ...recorded]
+export const wasNotPaid = (submitted: Submitted, { unknown }: Asked, now: RegisterRow[]) =>
+	unknown
 		.filter((row) => statementAbout(submitted, row) === 'notPaid' && !isOutdated(row, now))
 		.map(({ reference, updatedAt }) => ({
 			reference,

@@ -1,16 +1,10 @@
 /** The parts of the page *What is open* about statements: the payments that they settled, and why others were not. */
 import type { Code } from '../../nodes/EtbWallet/codes.ts';
-import { heading, section, uploadLink, type Part } from './page.mts';
-import {
-	hasOutcome,
-	isDisputed,
-	reasonOf,
-	type PaymentRow,
-	type RegisterRow,
-} from './payment-row.mts';
+import { formLink, heading, section, uploadLink, type Part } from './page.mts';
+import { hasOutcome, reasonOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { mayBeReplaced, nextCorrection, rowOf, type Register } from './register.mts';
-import { isContradicted, wasFreedBefore } from './register-updates.mts';
+import { correctionsOf, nextCorrection, rowOf, type Register } from './register.mts';
+import { amountAfterTakingBack, isContradicted, wasFreedBefore } from './register-updates.mts';
 import { statementAbout } from './settling.mts';
 import { escapeHtml, minuteOf, namesWithNumbers, settledAt } from './text.mts';
 import { itemsOf } from './workflow.mts';
@@ -34,7 +28,11 @@ function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string
 		: paid.paidAt
 			? `it was paid at ${minuteOf(paid.paidAt)}`
 			: 'somebody else recorded it as paid';
-	return `${namesWithNumbers([known])} (${escapeHtml(result.reference)}): you said that it was not paid, but ${escapeHtml(how)}. Ask the partner service again. If it was not paid, ${correctionLink(known, register)}`;
+	const { path } = $('What is open').params.options;
+	const next = paid.txHash
+		? `with the transaction ${paid.txHash}. If it was not paid, ${correctionLink(known, register)}`
+		: `If it was not paid, say on a fresh page ${formLink(path, 'What is open')} that this record is wrong`;
+	return `${namesWithNumbers([known])} (${escapeHtml(result.reference)}): you said that it was not paid, but ${escapeHtml(how)}. Ask the partner service again${paid.txHash ? ', ' : '. '}${next}`;
 }
 
 /** The code of a result. A statement that changed nothing, because it was given before, is recorded too. */
@@ -60,15 +58,13 @@ interface StatementEnds {
 	denied: RegisterRow[];
 	/** Those that the person says were paid, and that have a transaction by now, because they were freed and sent again. */
 	sentAgain: RegisterRow[];
-	/** Those in doubt that somebody confirmed as paid, although corrections of their amount were paid. */
-	paidTwice: RegisterRow[];
-	/** Those of which somebody ended the doubt. */
-	replaced: RegisterRow[];
-	confirmed: RegisterRow[];
+	/** Those of which a record *paid* was taken back, and those of which that was taken back again. */
+	voided: RegisterRow[];
+	restored: RegisterRow[];
 	/** Others that were paid before. */
 	paidBefore: RegisterRow[];
 	/** Those that are unknown again, because a *not paid* was taken back, or because two statements differ. */
-	takenBack: RegisterRow[];
+	unknownAgain: RegisterRow[];
 	differing: RegisterRow[];
 	/** Those that changed after the page was opened, so that the node got no statement about them. */
 	outdated: RegisterRow[];
@@ -89,27 +85,30 @@ function endsOf(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): S
 	const paidBefore = endedAs('paidBefore');
 	const denied = paidBefore.filter((row) => isSaid(row, 'notPaid'));
 	const sentAgain = paidBefore.filter(
-		(row) => (isSaid(row, 'paid') || isSaid(row, 'takesBack')) && rowOf(register, row)?.txHash,
+		(row) =>
+			(isSaid(row, 'paid') || isSaid(row, 'takesBackNotPaid')) && rowOf(register, row)?.txHash,
 	);
-	const inDoubt = paidBefore.filter((row) => isDisputed(rowOf(register, row) ?? {}));
-	const confirmed = inDoubt.filter((row) => isSaid(row, 'paid'));
-	const endsElsewhere = new Set([...denied, ...sentAgain, ...inDoubt]);
+	const takenBack = rows.filter((row) => {
+		const result = byReference.get(row.reference);
+		const old = rowOf(register, row);
+		return result && old && amountAfterTakingBack(result, old, run) !== undefined;
+	});
+	const endsElsewhere = new Set([...denied, ...sentAgain, ...takenBack]);
 	const contradicted = rows.filter((row) => {
 		const result = byReference.get(row.reference);
 		return result !== undefined && hasOutcome('unknown')(row) && isContradicted(result, run);
 	});
 	const told = new Set(contradicted.map(({ reference }) => reference));
 	return {
-		settledPaid: endedAs('settledPaid'),
+		settledPaid: endedAs('settledPaid').filter((row) => !takenBack.includes(row)),
 		settledNotPaid: endedAs('settledNotPaid'),
 		denied,
 		sentAgain,
-		paidTwice: confirmed.filter((row) => mayBeReplaced(row, register)),
-		replaced: inDoubt.filter((row) => isSaid(row, 'replaced')),
-		confirmed,
+		voided: takenBack.filter((row) => isSaid(row, 'takesBackPaid')),
+		restored: takenBack.filter((row) => isSaid(row, 'takesBackNotPaid')),
 		paidBefore: paidBefore.filter((row) => !endsElsewhere.has(row)),
-		takenBack: contradicted.filter((row) => isSaid(row, 'takesBack')),
-		differing: contradicted.filter((row) => !isSaid(row, 'takesBack')),
+		unknownAgain: contradicted.filter((row) => isSaid(row, 'takesBackNotPaid')),
+		differing: contradicted.filter((row) => !isSaid(row, 'takesBackNotPaid')),
 		outdated: unknown.filter((row) => !isSaid(row, undefined) && !byReference.has(row.reference)),
 		notRecorded: results.flatMap((result) => {
 			const reason = told.has(result.reference) ? '' : reasonNotRecorded(result, run);
@@ -131,7 +130,8 @@ export function statementParts(
 	const isAnythingSaid = register.rows.some((row) => statementAbout(submitted, row));
 	const [first = {}] = itemsOf(() => $('Pay salaries'));
 	const reasonOfNothing = isAnythingSaid ? reasonOf(first) : 'Nothing was recorded';
-	const unknownAgain = (reason: string, people: RegisterRow[]): Part =>
+	const corrected = ends.restored.filter((row) => correctionsOf(row, register).length > 0);
+	const unknownPart = (reason: string, people: RegisterRow[]): Part =>
 		people.length > 0 &&
 		`<h4>${reason}, so it is unknown again: ${namesWithNumbers(people)}. Ask the partner service once more, and answer on a fresh page.</h4>`;
 	const outdated = ends.outdated.map(
@@ -139,10 +139,10 @@ export function statementParts(
 			`${name} (${reference}): it changed after the page was opened, so it may have been sent again. Ask the partner service, and answer on a fresh page`,
 	);
 	return [
-		section('Recorded as paid', [...ends.settledPaid, ...ends.confirmed], register),
-		section('Recorded: a correction was paid in its place', ends.replaced, register, false),
-		ends.paidTwice.length > 0 &&
-			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.paidTwice)}. Corrections of this amount were paid too. Ask the partner service, and ask for one back.</h4>`,
+		section('Recorded as paid', [...ends.settledPaid, ...ends.restored], register),
+		section('Recorded as paid by mistake', ends.voided, register, false),
+		corrected.length > 0 &&
+			`<h4>Perhaps paid twice: ${namesWithNumbers(corrected)}. A correction was paid for the same period. Was it in place of this payment? Then ask for one of them back.</h4>`,
 		section('Recorded as not paid', ends.settledNotPaid, register),
 		ends.sentAgain.length > 0 &&
 			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.sentAgain)}. It was recorded as not paid, sent again, and paid. Ask the partner service whether both were made.</h4>`,
@@ -150,8 +150,8 @@ export function statementParts(
 			(row) => `<h4>It stays recorded as paid: ${reasonItStaysPaid(row, run)}.</h4>`,
 		),
 		section('Paid before, and it stays paid', ends.paidBefore, register),
-		unknownAgain('It was recorded as not paid by mistake', ends.takenBack),
-		unknownAgain('The answers differ', ends.differing),
+		unknownPart('It was recorded as not paid by mistake', ends.unknownAgain),
+		unknownPart('The answers differ', ends.differing),
 		...[...ends.notRecorded, ...outdated].map(
 			(reason) => `<h4>Not recorded: ${escapeHtml(reason)}.</h4>`,
 		),

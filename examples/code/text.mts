@@ -27,7 +27,7 @@ export const minuteOf = (time: string | number | Date): string =>
 	localTime(time).toFormat('yyyy-LL-dd HH:mm');
 
 /**
- * The time at which a row was settled: it is written last then, unless a doubt or its end was. One that was settled just
+ * The time at which a row was settled: it is written last then, unless the record was taken back. One that was settled just
  * now is not read yet.
  */
 export const settledAt = ({ updatedAt }: RegisterRow): string => minuteOf(updatedAt || Date.now());

@@ -390,68 +390,39 @@ describe('an answer about a payment that another page recorded as paid', () => {
 		return JSON.stringify(shown);
 	};
 
-	test('is kept in the register, and shown until somebody ends the doubt, if there is no transaction', () => {
+	test('changes nothing in the register', () => {
 		const settledBy = 'first@example.com';
-		const now = new Date().toISOString();
-		const paid = registered(1, 'paid', { workflow: 'S (own)', settledBy, updatedAt: now });
-		const given = (payments: Rows) => ({
-			'What is open': [[{}]],
-			Payments: [payments],
-			Ask: [[{ [referenceOf(1)]: 'It was not paid', user: user('second') }]],
-			'Pay salaries': [
-				[
-					{
-						...{ outcome: 'alreadyPaid', code: 'paidBefore', mode: 'settle' },
-						reference: referenceOf(1),
-					},
-				],
-			],
-		});
-		const isWritten = ({ createdAt }: Rows[number]) => createdAt === true;
-		const [written] = pageAndRows('payroll.json', given([paid]), 1).filter(isWritten);
-		expect(written).toMatchObject({ id: 1, outcome: 'paid', amountEtb: 1000 });
-		expect(written?.['settledBy']).toBeUndefined();
-		const proved = pageAndRows('payroll.json', given([{ ...paid, txHash: '0x1' }]), 1);
-		expect(proved.filter(isWritten)).toEqual([]);
-		const disputed = { ...paid, reason: written?.['reason'] };
-		const pageWith = (...others: Rows): string => {
-			const runs = { 'What is open': [[{}]], Payments: [[disputed, ...others]] };
-			return JSON.stringify(pageAndRows('payroll.json', runs)[0]);
-		};
-		expect(pageWith()).toMatch(/in doubt: Person 1.*second@example\.com said/);
-		// A correction does not end it, because nobody can see for which payment it was.
-		const correction = registered(1, 'paid', { purpose: 'correction', reference: 'c' });
-		expect(pageWith()).toMatch(/in doubt: .*purpose=correction\\" /);
-		expect(pageWith(correction)).toMatch(
-			/in doubt: .*Corrections of 1,000\.00 ETB were paid for 2026-10/,
-		);
-		expect(pageAndRows('payroll.json', given([disputed]), 1).filter(isWritten)).toEqual([]);
-		const { rows } = check([disputed]);
-		const list = {
-			'Upload a list': [[{ period, purpose, list: { filename: 'x' }, user: user('first') }]],
-			'Check List': [rows],
-			'Pay salaries': [[]],
-			Payments: [[disputed]],
-		};
-		expect(JSON.stringify(pageAndRows('payroll-from-a-file.json', list)[0])).toMatch(
-			/<h4>Recorded as paid, but in doubt: Person 1.*1,000\.00 ETB/,
-		);
-		const asked = [[{ period, user: user('first') }]];
-		const month = pageAndRows(
-			'payments-of-a-period.json',
-			{ 'Which period?': asked, Payments: [[disputed]] },
-			0,
-			'One row for each payment',
-		);
-		expect(JSON.stringify(month[0])).toContain('in doubt: Person 1');
+		for (const more of [{ settledBy }, { txHash: '0x1' }]) {
+			const rows = pageAndRows(
+				'payroll.json',
+				{
+					'What is open': [[{}]],
+					Payments: [open],
+					'Payments now': [[registered(1, 'paid', { workflow: 'S (own)', ...more })]],
+					Ask: [[{ [referenceOf(1)]: 'It was not paid', user: user('second') }]],
+					'Pay salaries': [
+						[
+							{
+								...{ outcome: 'alreadyPaid', code: 'paidBefore', mode: 'settle' },
+								reference: referenceOf(1),
+							},
+						],
+					],
+				},
+				1,
+			);
+			expect(rows.filter(({ createdAt }) => createdAt === true)).toEqual([]);
+		}
 	});
 
 	test('says in red that it contradicts, whose answer counts, and what to do', () => {
 		const answered = { [referenceOf(1)]: 'It was not paid' };
 		const settled = registered(1, 'paid', { workflow: 'S (own)', settledBy: 'first@example.com' });
 		expect(after(answered, [settled])).toMatch(
-			/<h4>It stays recorded as paid: Person 1 .*said that it was not paid, but first@example.com recorded it as paid at .*purpose=correction/,
+			/<h4>It stays recorded as paid: Person 1 .*said that it was not paid, but first@example.com recorded it as paid at .*etb-file-open.* this record is wrong/,
 		);
+		const sent = registered(1, 'paid', { workflow: 'S (own)', txHash: '0x1' });
+		expect(after(answered, [sent])).toMatch(/It stays recorded as paid: .*0x1.*purpose=correction/);
 		expect(after(answered)).toMatch(
 			/<h4>It stays recorded as paid: .* but somebody else recorded it as paid/,
 		);
@@ -507,7 +478,7 @@ describe('the answers of the page What is open', () => {
 			statements({ mistake: `Sara (r ${index}): recorded as paid` }, payments),
 		);
 		expect(said).toMatchObject([
-			{ wasPaid: [], wasNotPaid: [{ reference: 'r 0' }] },
+			{ wasPaid: ['r 0'], wasNotPaid: [] },
 			{ wasPaid: [], wasNotPaid: [] },
 		]);
 	});
@@ -529,63 +500,84 @@ describe('the answers of the page What is open', () => {
 	}
 	const isPaid = { outcome: 'alreadyPaid', code: 'paidBefore' };
 
-	test('end a doubt if somebody says that a correction was paid, and then it has no amount', () => {
-		const reason = 'b@x.et said that it was not paid';
-		const replaced = { [referenceOf(1)]: 'It was not paid, but a correction was' };
-		expect(answered(replaced, { reason }, isPaid).written).toBeUndefined();
-		const paidInPlace = registered(1, 'paid', { purpose: 'correction', reference: 'c' });
-		const { page, written } = answered(replaced, { reason }, isPaid, [paidInPlace]);
-		expect(page).toContain('Recorded: a correction was paid in its place: 1 person');
-		expect(written).toMatchObject({ outcome: 'paid', amountEtb: 0, settledBy: undefined });
-		expect(written?.['reason']).toMatch(
-			/not paid\. second@.* that a correction was paid in its place$/,
+	const wasNotPaidAfterAll = { mistake: `Person 1 (${referenceOf(1)}): recorded as paid` };
+	const wasPaidAfterAll = { mistake: `Person 1 (${referenceOf(1)}): recorded as not paid` };
+	const correction = (amountEtb: number) =>
+		registered(1, 'paid', { ...own, purpose: 'correction', reference: 'c', amountEtb });
+	/** The page *What is open*, or that of another workflow, after a record was taken back. */
+	const voided = { ...own, settledBy, amountEtb: 0, reason: 'b@x.et said that this is wrong' };
+	const openPageOf = (...payments: Rows): string =>
+		JSON.stringify(
+			pageAndRows('payroll.json', { 'What is open': [[{}]], Payments: [payments] })[0],
 		);
-		expect(page).not.toContain('in doubt');
-		const now = { ...own, settledBy, amountEtb: 0, reason: written?.['reason'] };
-		const correction = { purpose: 'correction', reference: 'c', amountEtb: 1000 };
+
+	test('take back that one was paid, so that it has no amount, and lead to a correction', () => {
+		const { page, written } = answered(wasNotPaidAfterAll, {}, isPaid);
+		expect(written).toMatchObject({ outcome: 'paid', amountEtb: 0, requestedAmountEtb: 1000 });
+		expect(written).toMatchObject({ settledBy });
+		expect(written?.['reason']).toMatch(/^second@.* said at [-\d]+ [:\d]+ that this is wrong$/);
+		expect(page).toMatch(/<h4>Recorded as paid by mistake: Person 1.*purpose=correction/);
+		// The node can have lost its record: then it has the payment as paid from now on.
+		const settled = { outcome: 'alreadyPaid', code: 'settledPaid' };
+		expect(answered(wasNotPaidAfterAll, {}, settled).written).toMatchObject({ amountEtb: 0 });
+	});
+
+	test.each([
+		['has a transaction', wasNotPaidAfterAll, { txHash: '0x1' }],
+		['was taken back before', wasNotPaidAfterAll, voided],
+		['counts again already', wasPaidAfterAll, {}],
+	])('do not take back a record that %s', (_why, answer, before) => {
+		expect(answered(answer, before, isPaid).written).toBeUndefined();
+	});
+
+	test('take back that a record was wrong, and say that a correction may be too much', () => {
+		const { page, written } = answered(wasPaidAfterAll, voided, isPaid);
+		expect(written).toMatchObject({ outcome: 'paid', amountEtb: 1000 });
+		expect(written?.['reason']).toMatch(/this is wrong\. second@.* that it was paid after all$/);
+		expect(page).not.toContain('Perhaps paid twice');
+		expect(answered(wasPaidAfterAll, voided, isPaid, [correction(1000)]).page).toMatch(
+			/Perhaps paid twice: Person 1.*A correction was paid/,
+		);
+	});
+
+	test('leave a wrong record on the page until corrections of its amount were paid', () => {
+		const row = registered(1, 'paid', voided);
+		const isAsked = /<h4>Recorded as paid by mistake: Person 1/;
+		expect(openPageOf(row)).toMatch(isAsked);
+		expect(openPageOf(row, correction(400))).toMatch(/Corrections for 2026-10: 400\.00 ETB/);
+		expect(openPageOf(row, correction(1000))).not.toMatch(isAsked);
+		// One correction does not stand for two payments.
+		const bonus = registered(1, 'paid', { ...voided, purpose: 'bonus', reference: 'b' });
+		expect(openPageOf(row, bonus, correction(1000))).toMatch(isAsked);
+		expect(openPageOf({ ...row, requestedAmountEtb: null }, correction(1000))).toMatch(isAsked);
+	});
+
+	test('keep a wrong record out of the sums, and the list says who is paid less', () => {
+		const row = registered(1, 'paid', voided);
 		const month = pageAndRows(
 			'payments-of-a-period.json',
 			{
 				'Which period?': [[{ period, user: user('first') }]],
-				Payments: [[registered(1, 'paid', now), registered(1, 'paid', correction)]],
+				Payments: [[row, correction(1000)]],
 			},
 			0,
 			'One row for each payment',
 		);
 		const told = JSON.stringify(month[0]);
-		expect(told).toMatch(
-			/A correction was paid in its place: 1 person<.*Paid: 1 person, 1,000\.00 ETB</,
-		);
+		expect(told).toMatch(/Recorded as paid by mistake: 1 person<.*Paid: 1 person, 1,000\.00 ETB</);
 		expect(told).not.toContain('not known');
-		// Both were paid: somebody has to ask for one back.
-		const twice = answered({ [referenceOf(1)]: 'It was paid' }, { reason }, isPaid, [paidInPlace]);
-		expect(twice.page).toMatch(/Perhaps paid twice: Person 1/);
-	});
-
-	test('end one doubt with a correction, and no second one with the same', () => {
-		const reason = 'b@x.et said that it was not paid';
-		const replaced = { [referenceOf(1)]: 'It was not paid, but a correction was' };
-		const correction = registered(1, 'paid', { purpose: 'correction', reference: 'c' });
-		const bonus = { purpose: 'bonus', reference: 'b', settledBy, reason, amountEtb: 0 };
-		const others = [correction, registered(1, 'paid', bonus)];
-		expect(answered(replaced, { reason }, isPaid, others).written).toBeUndefined();
-		// One that replaced a correction stands for the first payment.
-		const ofCorrection = [
-			registered(1, 'paid', { ...bonus, purpose: 'correction' }),
-			registered(1, 'paid', { purpose: 'correction 2', reference: 'c2' }),
-		];
-		expect(answered(replaced, { reason }, isPaid, ofCorrection).written).toMatchObject({
-			amountEtb: 0,
-		});
-	});
-
-	test('end a doubt if somebody says that it was paid', () => {
-		const reason = 'b@x.et said that it was not paid';
-		const paid = { [referenceOf(1)]: 'It was paid' };
-		const { page, written } = answered(paid, { reason }, isPaid);
-		expect(written).toMatchObject({ outcome: 'paid', amountEtb: 1000 });
-		expect(written).toMatchObject({ reason: '', settledBy: 'second@example.com' });
-		expect(page).not.toContain('in doubt');
+		const pageAfter = (...payments: Rows): string => {
+			const { rows, ready } = check(payments);
+			const list = {
+				'Upload a list': [[{ period, purpose, list: { filename: 'x' }, user: user('first') }]],
+				'Check List': [rows],
+				'Pay salaries': [ready],
+				Payments: [payments],
+			};
+			return JSON.stringify(pageAndRows('payroll-from-a-file.json', list)[0]);
+		};
+		expect(pageAfter(row)).toMatch(/Paid less than the list has, 1,000\.00 ETB less/);
+		expect(pageAfter(row, correction(1000))).not.toContain('Paid less than');
 	});
 
 	test('leave a payment that was sent again and paid as it is, and say that it may be paid twice', () => {
@@ -620,13 +612,14 @@ describe('the answers of the page What is open', () => {
 	});
 
 	test('take back that one was not paid, if a person said so', () => {
-		const outcomes = ['unknown', 'notPaid', 'notPaid', 'paid'];
-		const payments = named(outcomes, [{ settledBy }, { settledBy }, {}, { settledBy }]);
+		const outcomes = ['unknown', 'notPaid', 'notPaid', 'paid', 'paid'];
+		const payments = named(outcomes, [{ settledBy }, { settledBy }, {}, { settledBy }, voided]);
 		const takenBack = outcomes.map(
 			(_, index) =>
 				statements({ mistake: `Sara (r ${index}): recorded as not paid` }, payments)['wasPaid'],
 		);
-		expect(takenBack).toEqual([[], [{ reference: 'r 1', takesBack: true }], [], []]);
+		const taken = (index: number) => [{ reference: `r ${index}`, takesBack: true }];
+		expect(takenBack).toEqual([[], taken(1), [], [], taken(4)]);
 	});
 
 	test.each(['Unknown', '', 'refunded', null])(
@@ -687,7 +680,7 @@ describe('the answers of the page What is open', () => {
 			registered(1, outcome, { ...own, id }),
 		);
 		const [shown] = pageAndRows('payroll.json', { 'What is open': [[{}]], Payments: [payments] });
-		expect(shown).toMatchObject({ asked: { unknown: [], freed: [] } });
+		expect(shown).toMatchObject({ asked: { unknown: [], saidNotPaid: [] } });
 		expect(JSON.stringify(shown)).not.toContain('Not paid');
 	});
 
@@ -700,7 +693,7 @@ describe('the answers of the page What is open', () => {
 			registered(5, 'notPaid', { settledBy }),
 			registered(6, 'paid', { ...own, settledBy }),
 			registered(7, 'paid', { ...own, txHash: '0x7' }),
-			registered(8, 'paid', { ...own, settledBy, reason: 'b@x.et said that it was not paid' }),
+			registered(8, 'paid', { ...own, settledBy, amountEtb: 0 }),
 		];
 		const runs = { 'What is open': [[{}]], Payments: [payments] };
 		const [{ fields = [] } = {}] = pageAndRows('payroll-from-a-file.json', runs);
@@ -711,11 +704,11 @@ describe('the answers of the page What is open', () => {
 		const mistake = [
 			'No',
 			`Person 2 (${referenceOf(2)}): recorded as not paid`,
+			`Person 8 (${referenceOf(8)}): recorded as not paid`,
 			`Person 6 (${referenceOf(6)}): recorded as paid`,
 		].map((option) => ({ option }));
 		expect(asked).toMatchObject([
 			{ fieldName: referenceOf(1) },
-			{ fieldName: referenceOf(8) },
 			{ fieldName: 'mistake', fieldOptions: { values: mistake } },
 		]);
 	});
@@ -869,9 +862,9 @@ describe('the page of a list', () => {
 		expect(choices[0]).toBe(declineChoice);
 	});
 
-	test('of a correction says that the first payment was only recorded, and that somebody denied it', () => {
-		const denied = { settledBy: 'first@example.com', reason: 'second@example.com said no' };
-		const payments = [registered(1, 'paid', denied)];
+	test('of a correction says that the first payment was only recorded', () => {
+		const recorded = { settledBy: 'first@example.com', reason: 'second@example.com said no' };
+		const payments = [registered(1, 'paid', recorded)];
 		const { rows, ready } = check(payments, { purpose: 'correction' });
 		const { page } = pageOf({
 			'Upload a list': [[{ ...upload, purpose: 'correction' }]],
@@ -880,7 +873,9 @@ describe('the page of a list', () => {
 			Payments: [payments],
 		});
 		expect(headline(page)).toMatch(/1,000\.00 ETB was only recorded as paid by a person/);
-		expect(page).toMatch(/first@example\.com recorded it as paid.*second@example\.com said no/);
+		expect(page).toMatch(
+			/first@example\.com recorded 1,000\.00 ETB for 2026-10 salary as paid.*second@example\.com said no/,
+		);
 	});
 
 	test('says that another name was paid meanwhile under the number', () => {

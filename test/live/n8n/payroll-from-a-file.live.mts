@@ -454,6 +454,26 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 		/Paid: 2 people, 203\.00 ETB\. Paid before, not again: 1 person/,
 	);
 	assert.deepEqual(payroll.paid(already), ['S-closed 102', 'S-lost 101', 'S-paid 100']);
+
+	// The record as paid was wrong too. It is never sent again, so a correction pays it.
+	const mistake = 'Is one of these records wrong?';
+	assert.match(
+		await payroll.settle({ [mistake]: `Abebe Kebede (${paid}): recorded as paid` }),
+		/Recorded as paid by mistake: Abebe Kebede \(S-paid\), 100\.00 ETB .*Still to be paid\?/,
+	);
+	const one = csv('S-paid,Abebe Kebede,,100');
+	const salary = textOf(await payroll.accountant.read(await payroll.upload(one)));
+	assert.match(salary, /Paid less than the list has, 100\.00 ETB less/);
+	assert.match(await payroll.pay(one, duePeriod(), 'correction'), /Paid: 1 person, 100\.00 ETB/);
+	const calm = await payroll.settle({ [mistake]: 'No' });
+	assert.doesNotMatch(calm, /Still to be paid|Was one of them in its place/);
+	assert.match(calm, /Recorded as paid by mistake: 1 person/);
+	assert.match(
+		await payroll.settle({ [mistake]: `Abebe Kebede (${paid}): recorded as not paid` }),
+		/Perhaps paid twice: Abebe Kebede \(S-paid\)/,
+	);
+	const amounts = (await register('S-paid')).map(({ amountEtb }) => amountEtb);
+	assert.deepEqual(amounts, [100, 100]);
 });
 
 test('what was settled while a page waited stays settled, and its last page says so', async () => {
