@@ -438,6 +438,32 @@ describe('with Known Payments', () => {
 		expect(codesOf(check([abebe], paying)[0])).toEqual([]);
 	});
 
+	test('a payment that was recorded as paid by mistake is not made again, and counts for nothing else', () => {
+		const voided = { amountEtb: 0, requestedAmountEtb: 5000 };
+		expect(against([paid({ ...thisMonth, ...voided })]).paid?.amountEtb).toBe(0);
+		const later = against([paid(voided), paid({ ...voided, purpose: 'bonus', reference: 'b' })]);
+		expect(later.lastTime).toBeUndefined();
+		expect(codesOf(later)).toEqual(['new']);
+	});
+
+	test('a payment without an employee number is one of the person with its wallet', () => {
+		const now = new Date();
+		const more = { reference: 'welcome-1', purpose: null, period: null, employeeKey: null };
+		const own = paid({ ...more, employee: null, paidAt: now.toISOString() });
+		const [checked] = check([row], { register: [own], now });
+		expect(textOf(checked, 'sameAmountLately')).toContain('welcome-1');
+		expect(codesOf(checked)).not.toContain('new');
+		const [unknown] = check([row], { register: [{ ...own, outcome: 'unknown' }], now });
+		expect(textOf(unknown, 'otherUnknown')).toContain('welcome-1');
+		const [other] = check([row], { register: [{ ...own, userId: 'w9' }], now });
+		expect(codesOf(other)).toEqual(['new']);
+		const [none] = check([{ ...row, userId: undefined }], {
+			register: [{ ...own, userId: null }],
+			now,
+		});
+		expect(codesOf(none)).not.toContain('sameAmountLately');
+	});
+
 	test('a row that was paid and cannot be read now is told as paid', () => {
 		expect(statusOf([paid(thisMonth)], { amountEtb: 'x' })).toBe('paidBefore');
 		const twice = check([row, row], { register: [paid(thisMonth)] });

@@ -88,7 +88,7 @@ export function checkList(
 
 	return rows.map((row) => {
 		const { itemIndex, line, cells, otherCells, person } = row;
-		const history = historyOf(person.employeeKey);
+		const history = historyOf(person);
 		const problem = problemOf(row, history, duplicatesOf(row));
 		const status = statusOf(row, history, problem);
 		const remarks = remarksOf(row, history);

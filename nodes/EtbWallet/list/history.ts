@@ -39,14 +39,23 @@ function comparePeriods(one: RegisteredPayment, other: RegisteredPayment): numbe
 	return first === second ? 0 : first < second ? -1 : 1;
 }
 
-/** Makes the function that finds the history of a person by the key of the employee number. */
+const walletOf = ({ userId }: Person): string => `wallet ${normalizeText(userId)}`;
+
+/** The employee number of a payment, or the wallet if it has none: a workflow that pays one user writes only that. */
+const ownerOf = ({ person }: RegisteredPayment): string => person.employeeKey || walletOf(person);
+
+/** Makes the function that finds the history of a person by the employee number and the wallet. */
 export function historyFinder(
 	{ people = [], register = [] }: KnownTables,
 	{ purpose, period }: { purpose: string; period: Period },
-): (employeeKey: string) => History {
+): (person: Person) => History {
 	const peopleByKey = new Map(people.map((person) => [person.employeeKey, person]));
 	const paidPayments = register.filter(isPaid);
-	const paidTo = groupBy(paidPayments, ({ person }) => person.employeeKey);
+	// One that was recorded as paid by mistake is this very payment, but not among the others.
+	const paidTo = groupBy(
+		paidPayments.filter(({ person }) => person.amountEtb !== 0),
+		ownerOf,
+	);
 	const paidReferences = new Set(paidPayments.map(({ referenceKey }) => referenceKey));
 	// Two workflows at once can write one reference as paid and as unknown, or twice as unknown. Then paid
 	// counts, or the last row.
@@ -54,7 +63,7 @@ export function historyFinder(
 		(each) => isUnknown(each) && !paidReferences.has(each.referenceKey),
 	);
 	const unknownByReference = new Map(unknown.map((each) => [each.referenceKey, each]));
-	const unknownTo = groupBy([...unknownByReference.values()], ({ person }) => person.employeeKey);
+	const unknownTo = groupBy([...unknownByReference.values()], ownerOf);
 	// Each payment is found under its reference, and under the one that the list would give it.
 	const references = register.flatMap((payment) =>
 		[...new Set([payment.referenceKey, payment.listReferenceKey])].map((key) => ({
@@ -64,12 +73,15 @@ export function historyFinder(
 	);
 	const byReference = groupBy(references, ({ key }) => key);
 
-	return (employeeKey) => {
+	return (person) => {
+		const { employeeKey } = person;
 		if (employeeKey === '') return noHistory;
+		const owners = [employeeKey, ...(person.userId ? [walletOf(person)] : [])];
 		const reference = referenceKeyOf(listReference(purpose, period, employeeKey));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
 		const paid = rows.find(isPaid);
-		const otherPayments = (paidTo.get(employeeKey) ?? [])
+		const otherPayments = owners
+			.flatMap((owner) => paidTo.get(owner) ?? [])
 			.filter((each) => !rows.includes(each))
 			.sort(comparePeriods);
 		const otherPaymentsForPurpose = otherPayments.filter(
@@ -80,7 +92,9 @@ export function historyFinder(
 			knownPerson: peopleByKey.get(employeeKey),
 			paid,
 			unknown: rows.filter((each) => !paid && isUnknown(each)),
-			otherUnknown: (unknownTo.get(employeeKey) ?? []).filter((each) => !rows.includes(each)),
+			otherUnknown: owners
+				.flatMap((owner) => unknownTo.get(owner) ?? [])
+				.filter((each) => !rows.includes(each)),
 			otherPayments,
 			otherPaymentsForPurpose,
 			lastTime: (before.length > 0 ? before : otherPaymentsForPurpose).at(-1),

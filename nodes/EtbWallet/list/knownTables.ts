@@ -35,6 +35,10 @@ export interface KnownTables {
 	register: readonly RegisteredPayment[] | undefined;
 }
 
+/** The amount in ETB of a payment. One that was recorded as paid by mistake has 0. */
+const amountOfPayment = (row: unknown): number | undefined =>
+	visibleTextOf(row, 'amountEtb') === '0' ? 0 : amountIn(row, 'amountEtb', 'requestedAmountEtb');
+
 /** The amount in ETB of the first of these columns that has one. */
 const amountIn = (row: unknown, ...columns: string[]): number | undefined =>
 	columns.map((column) => Number(visibleTextOf(row, column))).find((amount) => amount > 0);
@@ -72,7 +76,7 @@ export function readRegister(given: unknown, listPurpose: string): RegisteredPay
 		return {
 			person: {
 				...personOf(row),
-				amountEtb: amountIn(row, 'amountEtb', 'requestedAmountEtb'),
+				amountEtb: amountOfPayment(row),
 				employee: visibleTextOf(row, 'employee') || employeeKey,
 				employeeKey,
 			},

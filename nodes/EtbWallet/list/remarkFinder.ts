@@ -5,11 +5,15 @@ import { dayMs, addisAbabaTime } from './period';
 import type { ListSettings } from './listSettings';
 import { sameValueFinder } from './sameValueFinder';
 import type { History } from './history';
-import { isPaid, type KnownTables } from './knownTables';
+import { isPaid, type KnownTables, type RegisteredPayment } from './knownTables';
 import { latelyDays, remark, remarkIf, type Remark } from './remarks';
 import type { Person, ReadRow } from './rows';
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
+
+/** The purpose and the period of a payment, or the reference of one that has none. */
+const titleOf = ({ purpose, period, reference }: RegisteredPayment): string =>
+	purpose ? `${purpose}, ${period}` : reference;
 
 /** The settings that the remarks depend on. */
 type ComparisonSettings = Pick<ListSettings, 'purpose' | 'period' | 'now' | 'setsUpPeople'>;
@@ -30,9 +34,7 @@ export function remarkFinder(
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
 	return ({ person, remarks }: ReadRow, history: History): Remark[] => [
 		...remarks,
-		...history.otherUnknown.map((each) =>
-			remark('otherUnknown', `${each.purpose}, ${each.period}`),
-		),
+		...history.otherUnknown.map((each) => remark('otherUnknown', titleOf(each))),
 		...remarkIf('new', person.employeeKey && newnessOf(history, known)),
 		...(settings.setsUpPeople === true ? firstValues(person, history.knownPerson) : []),
 		...changesOf(person, history, known),
@@ -129,13 +131,13 @@ const paidLately = (
 	otherPayments
 		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyDays * dayMs)
 		.flatMap((each) => {
-			const { person: was, purpose, period, paidAt } = each;
+			const { person: was, paidAt } = each;
 			const isSamePurpose = otherPaymentsForPurpose.includes(each);
 			if (!isSamePurpose && !isSameAmount(was.amountEtb, person.amountEtb)) return [];
 			const time = addisAbabaTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
 			return remark(
 				isSamePurpose ? 'paidLately' : 'sameAmountLately',
-				`${etb(was.amountEtb ?? 0)} for ${purpose}, ${period}, on ${time.replace('T', ' ')}`,
+				`${etb(was.amountEtb ?? 0)} for ${titleOf(each)}, on ${time.replace('T', ' ')}`,
 			);
 		});
 
