@@ -15,7 +15,8 @@ type CheckedItem =
 export function checkedItemOf(item: unknown): CheckedItem | undefined {
 	const textOf = (name: string): string => {
 		const value = property(item, name);
-		return typeof value === 'string' ? value : '';
+		// A node in between can make a number of a text.
+		return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 	};
 	const [status, purpose, period] = ['status', 'purpose', 'period'].map(textOf);
 	const employeeKey = textOf('employeeKey');

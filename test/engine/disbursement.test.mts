@@ -628,7 +628,23 @@ describe('a row of Check List', () => {
 		expect(paidNames()).toEqual(['a']);
 	});
 
-	test.each(['paidBefore', 'problem', 'noPerson'])('that is %s is not paid', async (status) => {
+	test('that was paid before, by whichever workflow, is reported so, and is no failure', async () => {
+		const row = { ...rowOf('a'), status: 'paidBefore', reference: undefined, amountEtb: undefined };
+		for (const mode of ['pay', 'dryRun']) {
+			const told = await pay([row], { mode });
+			expect(told.error).toBeUndefined();
+			expect(codesOf(told)).toEqual(['paidBefore']);
+		}
+		expect(payments()).toEqual([]);
+	});
+
+	test('keeps its reference also if a node in between made a number of the employee number', async () => {
+		const row = { ...rowOf('1'), employeeKey: 1 };
+		const { error } = await pay([row], { reference: '={{ $json.reference }}-b' });
+		expect(error?.message).toContain('reference that Check List gave this row');
+	});
+
+	test.each(['problem', 'noPerson'])('that is %s is not paid', async (status) => {
 		const row = { ...rowOf('a'), status, problem: 'It is unknown' };
 		const { error } = await pay([row]);
 		expect(`${error?.message} ${error?.description}`).toMatch(

@@ -72,12 +72,19 @@ export const needsAttention = (entry: Entry): entry is EndedEntry =>
 
 /**
  * Reads a payment. The entry gets each value as soon as it is read. A row of *Check List* keeps its reference, because
- * the list was compared with earlier payments by it.
+ * the list was compared with earlier payments by it, and one that was paid before gets this result.
  * @param item the fields of the item
  * @throws {InvalidValueError} also for a row of *Check List* that is not ready, or if Reference has another reference
  */
 export function fillInPayment(read: ParameterReader, entry: Entry, item: unknown): void {
 	const checked = checkedItemOf(item);
+	if (checked?.status === 'paidBefore') {
+		entry.result = {
+			code: 'paidBefore',
+			message: 'Check List found this payment in Known Payments, so it is not sent again',
+		};
+		return;
+	}
 	if (checked?.status !== undefined)
 		throw new InvalidValueError(
 			`Check List gave this row the status ${checked.status}, so it is not paid`,
