@@ -47,17 +47,19 @@ const settling = {
 };
 const itemsOf = (node: string): string => `$('${node}').all().map(({ json }) => json)`;
 const asked = "$('Page and rows').first().json.asked";
+/** The register as the page had it, and after the page was answered. */
+const registers = `${itemsOf('Payments')}, ${itemsOf('Payments now')}`;
 const uploadedBy = "$('Upload a list').first().json.user";
 
 /** The fields that a function of `examples/code/` fills by an expression, by the name of the function. */
 const expressions: Readonly<Record<string, Expression>> = {
 	wasPaid: {
 		...settling,
-		call: `wasPaid($('Ask').last().json, ${asked}, ${itemsOf('Payments now')})`,
+		call: `wasPaid($('Ask').last().json, ${asked}, ${registers})`,
 	},
 	wasNotPaid: {
 		...settling,
-		call: `wasNotPaid($('Ask').last().json, ${asked}, ${itemsOf('Payments now')})`,
+		call: `wasNotPaid($('Ask').last().json, ${asked}, ${registers})`,
 	},
 	modeAfter: {
 		module: 'approval',

@@ -180,20 +180,26 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 }
 
 /** The reason why an approval paid nobody, if people of the list got another payment since it was checked. */
-function outdatedPart({ decision, paymentsSinceCheck }: ListRun, uploadAgain: string): Part {
+function outdatedPart(
+	{ decision, paymentsSinceCheck, notPaid }: ListRun,
+	uploadAgain: string,
+): Part {
 	if (decision !== 'outdated') return '';
 	const payments = paymentsSinceCheck.map((row) => {
 		const sum = amountOf(row) ? `${formatSum([row])} ETB ` : '';
 		const unknown = hasOutcome('unknown')(row) ? 'UNKNOWN, ' : '';
 		return `${namesWithNumbers([row])}: ${unknown}${sum}for ${escapeHtml(forWhat(row))}`;
 	});
-	return `<h2><em>Nobody was paid. Since this list was checked, people in it got another payment, or may have got it: ${payments.join('; ')}. Are these right? Then ${uploadAgain}: it pays who did not get this payment.</em></h2>`;
+	const next = notPaid.some(({ reference }) => reference)
+		? `Are the amounts of this list still to be paid? Then ${uploadAgain}`
+		: 'There is nothing else to pay';
+	return `<h2><em>Nobody was paid by this list. Since it was checked, people in it got another payment, or may have got it: ${payments.join('; ')}. ${next}.</em></h2>`;
 }
 
 /** The parts on top of the page at the end. */
 function resultParts(run: ListRun, headings: string[], uploadAgain: string): Part[] {
 	const { submitted, decision, isPaying, notPaid, period, purpose, ready, register, updates } = run;
-	const decided = `${isPaying ? 'approved' : decision === 'outdated' ? 'answered' : 'declined'} by ${nameOf(submitted.user)}`;
+	const decided = `${isPaying ? 'approved' : decision === 'outdated' ? 'approved too late' : 'declined'} by ${nameOf(submitted.user)}`;
 	const unasked = ready.length > 0 ? 'not approved in time' : 'nothing to approve';
 	const stillUnpaid = decision === 'declined' ? [] : [...notPaid, ...ready];
 	const numberless = stillUnpaid.filter((row) => !referenceOf(row));

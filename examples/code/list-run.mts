@@ -53,7 +53,8 @@ function decisionOf({ submitted }: PayrollRun, since: RegisterRow[]): ListRun['d
 const unsent = (row: PaymentRow): PaymentRow => ({
 	...row,
 	outcome: 'notPaid',
-	reason: 'Nobody of the list was paid, because somebody in it got another payment meanwhile',
+	reason:
+		'Nobody of the list was paid, because somebody in it got another payment meanwhile. Is it still to be paid?',
 });
 
 export function listRun(given: PayrollRun): ListRun {

@@ -27,21 +27,26 @@ interface Warning {
 }
 
 /** Whether an amount is at least double or half of the one before. */
-function isFarFrom(before: number, amount: number): boolean {
-	return before > 0 && (amount >= 2 * before || amount * 2 <= before);
-}
+export const isFarFrom = (before: number, amount: number): boolean =>
+	amount >= 2 * before || amount * 2 <= before;
+
+/** The median of some amounts, or of two in the middle the lower one; 0 if there is none. */
+const medianOf = (amounts: number[]): number =>
+	[...amounts].sort((one, other) => one - other)[Math.floor((amounts.length - 1) / 2)] ?? 0;
 
 /**
  * Amounts that are far from the last one for this purpose, or for a first salary from the amount in the table of people.
- * Corrections are all different.
+ * Without any of them, ten times the median of the list is far. Corrections are all different.
  */
 function veryDifferent(run: ListRun): PaymentRow[] {
 	if (isCorrection(run)) return [];
 	const people = new Map(itemsOf(() => $('People')).map((row) => [row.employeeKey, row.amountEtb]));
-	return run.ready.filter(({ lastTime, employeeKey, amountEtb }) => {
+	const median = medianOf(run.ready.map(amountOf));
+	return run.ready.filter(({ lastTime = {}, employeeKey, amountEtb }) => {
+		const amount = amountEtb ?? 0;
 		const first = run.purpose === 'salary' ? people.get(employeeKey) : 0;
-		const before = lastTime === undefined ? first : amountOf(lastTime);
-		return isFarFrom(before ?? 0, amountEtb ?? 0);
+		const before = amountOf(lastTime) || (first ?? 0);
+		return before > 0 ? isFarFrom(before, amount) : amount >= 10 * median || median >= 10 * amount;
 	});
 }
 
@@ -58,7 +63,8 @@ const monthOf = (period: string): number => {
 const earlierInYear = ({ register, purpose, period }: ListRun): RegisterRow[] =>
 	register.rows.filter((row) => {
 		const months = Math.abs(monthOf(row.period ?? '') - monthOf(period));
-		return hasOutcome('paid')(row) && row.purpose === purpose && months > 0 && months < 10;
+		const isGiven = hasOutcome('paid')(row) && !isVoided(row);
+		return isGiven && row.purpose === purpose && months > 0 && months < 10;
 	});
 
 const periodsOf = (rows: RegisterRow[]): string =>
@@ -164,7 +170,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 		{
 			rows: different,
 			isLarge: true,
-			text: `Very different from before: ${namesWithNumbers(different)}. Is the amount right? See below`,
+			text: `Very different from before, or from the others: ${namesWithNumbers(different)}. Is the amount right? See below`,
 		},
 		{
 			rows: changedName,

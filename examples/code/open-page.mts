@@ -55,11 +55,12 @@ const voidedParts = (voided: RegisterRow[], register: Register): Part[] =>
 		.map((row) => {
 			const sum = formatSum([{ amountEtb: row.requestedAmountEtb }]);
 			const corrections = correctionsOf(row, register);
-			const paid =
+			const missing = formatSum([{ amountEtb: missingForVoided(row, register) }]);
+			const next =
 				corrections.length > 0
-					? `Corrections for ${escapeHtml(row.period)}: ${formatSum(corrections)} ETB. Was one of them in its place? Then do nothing. If not, `
-					: 'Still to be paid? Then ';
-			return `<h4>Recorded as paid by mistake: ${namesWithNumbers([row])}, ${sum} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). ${paid}${correctionLink(row, register)}.</h4>`;
+					? `Corrections for ${escapeHtml(row.period)}: ${formatSum(corrections)} ETB, so ${missing} ETB may be missing. If it is, ${correctionLink(row, register)}`
+					: `Still to be paid? Then ${correctionLink(row, register)}`;
+			return `<h4>Recorded as paid by mistake: ${namesWithNumbers([row])}, ${sum} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). ${next}.</h4>`;
 		});
 
 /** The items of the Code node of a payroll in which somebody opened *What is open*. */

@@ -99,7 +99,9 @@ export function heading(
 	// A row of a list counts by itself, because two people can have one number by mistake. Two rows of one payment that
 	// was sent count once.
 	const payments = onePerPayment(rows);
-	const without = payments.filter((row) => !amountOf(row) && !isVoided(row)).length;
+	const isUnknownAmount = (row: PaymentRow): boolean =>
+		!amountOf(row) && !isVoided(row) && row.paid?.amountEtb !== 0;
+	const without = payments.filter(isUnknownAmount).length;
 	const more = without > 0 ? ` (${without} of an amount that is not known)` : '';
 	const total = hasSum && without < payments.length ? `, ${formatSum(payments)} ETB${more}` : '';
 	const persons = new Set(

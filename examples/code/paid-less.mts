@@ -3,21 +3,26 @@ import {
 	hasOtherAmount,
 	isCorrection,
 	onePerPayment,
+	isVoided,
 	roundingEtb,
-	sumOf,
 	type PaymentRow,
+	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, type Register } from './register.mts';
+import { correctionsOf, missingForVoided, rowOf, type Register } from './register.mts';
 import { formatSum } from './text.mts';
 
 /**
  * The amount that is missing, in ETB; zero or less if nothing is. The register does not say for which purpose a
- * correction was, so it counts for the salary.
+ * correction was, so it counts for payments that were voided, and the rest for the salary.
  */
 function missingEtb(row: PaymentRow, register: Register): number {
 	if (typeof row.paid?.amountEtb !== 'number') return 0;
-	const corrections = row.purpose === 'salary' ? correctionsOf(row, register) : [];
-	return (row.listedAmountEtb ?? 0) - row.paid.amountEtb - sumOf(corrections);
+	const missingForOthers = missingForVoided(row, register);
+	const known: RegisterRow = rowOf(register, row) ?? {};
+	const listedEtb = row.listedAmountEtb ?? 0;
+	if (isVoided(known)) return listedEtb - (known.requestedAmountEtb ?? 0) + missingForOthers;
+	const rest = row.purpose === 'salary' ? Math.max(0, -missingForOthers) : 0;
+	return listedEtb - row.paid.amountEtb - rest;
 }
 
 /** Those who were paid less. A correction with another amount can be a further one: nobody can tell. */

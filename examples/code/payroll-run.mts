@@ -111,13 +111,16 @@ const writtenAt = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 
  */
 function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
 	const current = rowOf(register, row);
-	if (current === undefined || hasOutcome('alreadyPaid')(row)) return row;
+	const isPaid = hasOutcome('paid');
+	// The register can have the proof of a payment of which only the node knew.
+	if (row.paid || (hasOutcome('alreadyPaid')(row) && !(current && isPaid(current)))) return row;
+	if (current === undefined) return row;
 	// The texts of the row describe an unknown payment, so they are dropped.
 	const texts = { problem: '', reason: '', message: '', remedy: '' };
 	const known: PaymentRow = { ...row, ...texts, unknown: undefined };
 	const isOtherName = normalizeText(current.name ?? '') !== normalizeText(row.name ?? '');
 	const isChanged = writtenAt(current) !== writtenAt(rowOf(before, row) ?? {});
-	if (isChanged && hasOutcome('paid')(current))
+	if (isChanged && isPaid(current))
 		return {
 			...known,
 			outcome: 'alreadyPaid',

@@ -8,6 +8,7 @@ import {
 	section,
 	type Part,
 } from './page.mts';
+import { isFarFrom } from './list-warnings.mts';
 import { hasRemark, isTitleOrTotal, likeOthers } from './payment-row.mts';
 import { peopleText, escapeHtml, namesWithNumbers } from './text.mts';
 import { itemsOf, type CheckedItem } from './workflow.mts';
@@ -31,6 +32,14 @@ const notListed = people.filter((one) => one.payroll === payroll && !listed.has(
 const twice = likeOthers([...fresh, ...changed]);
 const renamed = changed.filter(hasRemark('changedName'));
 const namesakes = fresh.filter(hasRemark('sameName')).filter((row) => !twice.includes(row));
+const sharing = [...fresh, ...changed].filter(
+	(row) => (hasRemark('samePhone')(row) || hasRemark('sameUserId')(row)) && !twice.includes(row),
+);
+const amounts = new Map(people.map(({ employeeKey, amountEtb }) => [employeeKey, amountEtb]));
+const different = changed.filter(({ employeeKey, amountEtb }) => {
+	const before = amounts.get(employeeKey) ?? 0;
+	return before > 0 && isFarFrom(before, amountEtb ?? before);
+});
 
 const named = new Set(elsewhere.map(({ employeeKey }) => employeeKey));
 const ofNamed = others.filter(({ employeeKey }) => named.has(employeeKey));
@@ -50,6 +59,10 @@ const html = pageField(
 	twice.length > 0 &&
 		`<h2><em>The same person under two numbers? ${namesWithNumbers(twice)}: see below</em></h2>`,
 	renamed.length > 0 && `<h2><em>${renamedText(renamed)}</em></h2>`,
+	different.length > 0 &&
+		`<h2><em>Very different from before: ${namesWithNumbers(different)}. Is the amount right? See below</em></h2>`,
+	sharing.length > 0 &&
+		`<h4>With the telephone or wallet of another number, see below: ${namesWithNumbers(sharing)}</h4>`,
 	namesakes.length > 0 &&
 		`<h4>New, with the name of another number, see below: ${namesWithNumbers(namesakes)}</h4>`,
 	section('Cannot be used', problems),
@@ -69,7 +82,7 @@ const confirmed = steps.filter(Boolean).join(', ');
 const nothing = 'Change nothing';
 // People tend to take the first choice, so after a large warning it is to change nothing.
 const options = (
-	twice.length + renamed.length > 0 ? [nothing, confirmed] : [confirmed, nothing]
+	twice.length + renamed.length + different.length > 0 ? [nothing, confirmed] : [confirmed, nothing]
 ).filter(Boolean);
 const item = {
 	title: error ? 'Nobody can be set up' : 'Set up these people?',

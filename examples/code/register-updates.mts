@@ -11,7 +11,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
-import { rowOf } from './register.mts';
+import { rowOf, unknownCopiesOf } from './register.mts';
 import { statementAbout } from './settling.mts';
 import { minuteOf } from './text.mts';
 
@@ -35,20 +35,46 @@ export const isContradicted = (
 	isSettling && result.code === 'notSettled' && statementAbout(submitted, result) !== 'notPaid';
 
 /**
- * The amount of a payment that only a person recorded as paid, after somebody took that record back, or took that back
- * again; undefined if nobody did. The node has it as paid, because a payment that is free again could be sent twice.
+ * The change that a statement makes to a payment that stays paid. The node has it as paid for ever, because a payment that
+ * is free again could be sent twice.
+ *
+ * - *voided*: only a person recorded it as paid, and that was wrong
+ * - *restored*: that it was wrong was wrong
+ * - *perhapsTwice*: it has a transaction, and somebody says that it was paid before it was sent again
  */
-export function amountAfterTakingBack(
+export function changeOfPaid(
 	result: PaymentRow,
 	old: RegisterRow,
 	{ isSettling, submitted }: PayrollRun,
-): RegisterRow['amountEtb'] {
-	const isPaidInNode = hasOutcome('paid')({ outcome: storedOutcome(result) });
-	if (!isSettling || !isPaidInNode || !isOnlyRecorded(old)) return undefined;
+): 'voided' | 'restored' | 'perhapsTwice' | undefined {
+	if (!isSettling || storedOutcome(result) !== 'paid') return undefined;
 	const statement = statementAbout(submitted, result);
-	if (statement === 'takesBackPaid' && !isVoided(old)) return 0;
-	if (statement === 'takesBackNotPaid' && isVoided(old)) return old.requestedAmountEtb ?? null;
-	return undefined;
+	if (statement === 'takesBackPaid')
+		return isOnlyRecorded(old) && !isVoided(old) ? 'voided' : undefined;
+	if (statement !== 'paid' && statement !== 'takesBackNotPaid') return undefined;
+	if (isVoided(old)) return 'restored';
+	return old.txHash ? 'perhapsTwice' : undefined;
+}
+
+/** The row of such a payment. */
+function changedPaidRow(
+	change: 'voided' | 'restored' | 'perhapsTwice',
+	old: RegisterRow,
+	{ submitted }: PayrollRun,
+): RegisterRow {
+	const statements = {
+		voided: 'that this is wrong',
+		restored: 'that it was paid after all',
+		perhapsTwice: 'that it was paid before this, so perhaps it was paid twice',
+	};
+	const said = `${submitted.user?.email} said at ${minuteOf(Date.now())} ${statements[change]}`;
+	const reason = [old.reason, said].filter(Boolean).join('. ');
+	const amounts = {
+		voided: 0,
+		restored: old.requestedAmountEtb ?? null,
+		perhapsTwice: old.amountEtb,
+	};
+	return { ...old, reason, amountEtb: amounts[change] };
 }
 
 /** The first reason says more than that it is still unknown. */
@@ -70,15 +96,9 @@ function registeredReason(
 				: `${second} as paid`;
 		return `${first} recorded it as not paid, and ${takesBack}. Ask the partner service once more`;
 	}
-	const amountEtb = amountAfterTakingBack(row, old, run);
-	if (amountEtb !== undefined) {
-		const said = amountEtb === 0 ? 'that this is wrong' : 'that it was paid after all';
-		const more = `${run.submitted.user?.email} said at ${minuteOf(Date.now())} ${said}`;
-		return [old.reason, more].filter(Boolean).join('. ');
-	}
 	if (storedOutcome(row) !== 'paid') return reasonOf(row);
 	const changes = (row.remarks ?? []).filter(isChange);
-	const firstSettler = !run.isSettling && hasOutcome('notPaid')(old) ? old.settledBy : '';
+	const firstSettler = hasOutcome('notPaid')(old) ? old.settledBy : '';
 	const first = firstSettler ? [`First recorded as not paid by ${firstSettler}`] : [];
 	return [...first, ...changes.map(({ text }) => text)].join(' ');
 }
@@ -89,12 +109,11 @@ function registeredReason(
  *
  * the register has | stays after a list | stays after a statement
  * --- | --- | ---
- * paid | always | always, unless somebody takes back that a payment without a transaction was paid
+ * paid | always | always
  * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
  * notPaid | never | unless it is contradicted, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
-	if (amountAfterTakingBack(row, old, run) !== undefined) return false;
 	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
 	if (!run.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
@@ -111,8 +130,8 @@ function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): Registe
 
 /** The value for `settledBy`: undefined keeps the name of somebody else, and empty removes it. */
 function settlerOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): string | undefined {
-	if (amountAfterTakingBack(row, old, run) !== undefined) return old.settledBy ?? undefined;
-	if (row.code === 'paidBefore') return undefined;
+	// Somebody had recorded it as not paid, but it was sent again, and paid.
+	if (row.code === 'paidBefore') return hasOutcome('notPaid')(old) ? '' : undefined;
 	return run.isSettling && !isContradicted(row, run) ? run.submitted.user?.email : '';
 }
 
@@ -145,6 +164,8 @@ function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 	const reference = referenceOf(result);
 	const known: RegisterRow = rowOf(run.register, result) ?? {};
 	const { updatedAt, createdAt, ...old } = known;
+	const change = changeOfPaid(result, old, run);
+	if (change !== undefined) return { row: changedPaidRow(change, old, run), mustBeWritten: true };
 	const [outcome, reason] = [storedOutcome(result), registeredReason(result, old, run)];
 	if (staysAsItIs(result, old, run)) {
 		// The row has the name of the list, and its reason the name at the time of the payment.
@@ -154,7 +175,6 @@ function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 	}
 	const { amountEtb = old.requestedAmountEtb, requestedAmountEtb = amountEtb } = result;
 	const merged = { ...old, ...result };
-	const paidEtb = amountAfterTakingBack(result, old, run) ?? amountEtb;
 	const row: RegisterRow = {
 		...old,
 		reference,
@@ -169,7 +189,7 @@ function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 		phone: merged.phone && String(merged.phone),
 		userId: result.toUserId ?? old.userId,
 		paidAt: result.paidAt ?? timeOfSending(outcome, result.code, known, run),
-		amountEtb: outcome === 'paid' ? paidEtb : undefined,
+		amountEtb: outcome === 'paid' ? amountEtb : undefined,
 		txHash: result.txHash,
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy: approverOf(result, old, run),
@@ -186,6 +206,12 @@ export const registerUpdates = (run: PayrollRun): RegisterUpdate[] =>
 export const needsPerson = ({ outcome }: RegisterRow, { isSettling }: PayrollRun): boolean =>
 	!isSettling && (outcome === 'notPaid' || outcome === 'unknown');
 
+/** The other rows of a payment that is settled as not paid. They would keep it unknown. */
+const settledCopies = (row: RegisterRow, { register }: PayrollRun): RegisterRow[] =>
+	hasOutcome('notPaid')(row)
+		? unknownCopiesOf(row, register).map(({ id }) => ({ ...row, id }))
+		: [];
+
 /**
  * The items for the node *What next?*, which sends an item to one output: a row that is written and needs a person
  * is two items. `createdAt` marks those to write, because the node of the table drops this column.
@@ -193,7 +219,8 @@ export const needsPerson = ({ outcome }: RegisterRow, { isSettling }: PayrollRun
 export const itemsForWhatNext = (updates: RegisterUpdate[], run: PayrollRun) => [
 	...updates
 		.filter(({ mustBeWritten }) => mustBeWritten)
-		.map(({ row }) => ({ ...row, createdAt: true as const })),
+		.flatMap(({ row }) => [row, ...settledCopies(row, run)])
+		.map((row) => ({ ...row, createdAt: true as const })),
 	...updates
 		.filter(({ row }) => needsPerson(row, run))
 		.map(({ row }) => ({ ...row, needsPerson: true })),

@@ -1,6 +1,7 @@
 /** The register: the table *ETB payments*. */
 import { periodIn } from '../../nodes/EtbWallet/list/period.ts';
 import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.ts';
+import { groupBy } from '../../nodes/shared/groupBy.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import {
@@ -22,7 +23,13 @@ export interface Register {
 	byReference: ReadonlyMap<string, RegisterRow>;
 	/** All rows with that outcome, one for each transaction: two workflows at once can pay one reference. */
 	rows: RegisterRow[];
+	/** The rows of a payment that are unknown: two workflows at once can write one each. */
+	unknownCopies: ReadonlyMap<string, RegisterRow[]>;
 }
+
+/** The other rows of a payment that are unknown. */
+export const unknownCopiesOf = (row: RegisterRow, { unknownCopies }: Register): RegisterRow[] =>
+	(unknownCopies.get(keyOfRow(row)) ?? []).filter(({ id }) => id !== row.id);
 
 /** The register can have a reference in several spellings. A row without one has a key that is no reference. */
 const keyOfRow = ({ reference, id }: RegisterRow): string =>
@@ -45,7 +52,8 @@ export function registerOf(read: RegisterRow[]): Register {
 	const byTransaction = new Map(
 		surest.map((row) => [`${keyOfRow(row)} ${row.outcome} ${row.txHash}`, row]),
 	);
-	return { byReference, rows: [...byTransaction.values()] };
+	const unknownCopies = groupBy(rows.filter(hasOutcome('unknown')), keyOfRow);
+	return { byReference, rows: [...byTransaction.values()], unknownCopies };
 }
 
 /** The register as it was read last. */

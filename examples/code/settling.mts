@@ -49,18 +49,24 @@ export function statementAbout(
 }
 
 /**
- * Whether the row of a payment changed after the page was opened, and is not settled. It can be that of a later sending,
- * which the person did not ask about.
- * @param now the register after the page was answered
+ * Whether a payment changed after the page was opened, and is not settled. It can have been sent again, and the person did
+ * not ask about that.
+ * @param before the register as the page had it @param now the register after the page was answered
  */
-function isOutdated(row: RegisterRow, now: RegisterRow[]): boolean {
-	const timeOf = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 0).getTime();
-	const current = now.filter(({ reference }) => reference === row.reference);
+function isOutdated(
+	{ reference }: RegisterRow,
+	before: RegisterRow[],
+	now: RegisterRow[],
+): boolean {
+	const versionOf = ({ id, updatedAt }: RegisterRow): string =>
+		`${id} ${new Date(updatedAt ?? 0).getTime()}`;
+	const shown = new Set(before.map(versionOf));
+	const current = now.filter((row) => row.reference === reference);
 	const isSettled = ({ outcome }: RegisterRow): boolean =>
 		outcome === 'paid' || outcome === 'notPaid';
-	const isShown = (each: RegisterRow): boolean =>
-		each.id === row.id && timeOf(each) === timeOf(row);
-	return current.length === 0 || current.some((each) => !isSettled(each) && !isShown(each));
+	return (
+		current.length === 0 || current.some((row) => !isSettled(row) && !shown.has(versionOf(row)))
+	);
 }
 
 /**
@@ -70,10 +76,11 @@ function isOutdated(row: RegisterRow, now: RegisterRow[]): boolean {
 export const wasPaid = (
 	submitted: Submitted,
 	{ unknown, saidNotPaid, saidPaid }: Asked,
+	before: RegisterRow[],
 	now: RegisterRow[],
 ) => [
 	...unknown
-		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, now))
+		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, before, now))
 		.map(({ reference }) => reference),
 	...saidPaid
 		.filter((row) => statementAbout(submitted, row) === 'takesBackPaid')
@@ -84,9 +91,14 @@ export const wasPaid = (
 ];
 
 /** The field *Was Not Paid* of the node that settles: each payment with the time at which its row was written. */
-export const wasNotPaid = (submitted: Submitted, { unknown }: Asked, now: RegisterRow[]) =>
+export const wasNotPaid = (
+	submitted: Submitted,
+	{ unknown }: Asked,
+	before: RegisterRow[],
+	now: RegisterRow[],
+) =>
 	unknown
-		.filter((row) => statementAbout(submitted, row) === 'notPaid' && !isOutdated(row, now))
+		.filter((row) => statementAbout(submitted, row) === 'notPaid' && !isOutdated(row, before, now))
 		.map(({ reference, updatedAt }) => ({
 			reference,
 			sentAt: updatedAt && new Date(updatedAt).toISOString(),

@@ -1,10 +1,16 @@
 /** The parts of the page *What is open* about statements: the payments that they settled, and why others were not. */
 import type { Code } from '../../nodes/EtbWallet/codes.ts';
 import { formLink, heading, section, uploadLink, type Part } from './page.mts';
-import { hasOutcome, reasonOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import {
+	hasOutcome,
+	isVoided,
+	reasonOf,
+	type PaymentRow,
+	type RegisterRow,
+} from './payment-row.mts';
 import type { PayrollRun } from './payroll-run.mts';
 import { correctionsOf, nextCorrection, rowOf, type Register } from './register.mts';
-import { amountAfterTakingBack, isContradicted, wasFreedBefore } from './register-updates.mts';
+import { changeOfPaid, isContradicted, wasFreedBefore } from './register-updates.mts';
 import { statementAbout } from './settling.mts';
 import { escapeHtml, minuteOf, namesWithNumbers, settledAt } from './text.mts';
 import { itemsOf } from './workflow.mts';
@@ -57,7 +63,7 @@ interface StatementEnds {
 	/** Those that stay paid, of which somebody said *It was not paid*. */
 	denied: RegisterRow[];
 	/** Those that the person says were paid, and that have a transaction by now, because they were freed and sent again. */
-	sentAgain: RegisterRow[];
+	perhapsTwice: RegisterRow[];
 	/** Those of which a record *paid* was taken back, and those of which that was taken back again. */
 	voided: RegisterRow[];
 	restored: RegisterRow[];
@@ -83,29 +89,40 @@ function endsOf(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): S
 			return result !== undefined && codeOf(result, run) === code;
 		});
 	const paidBefore = endedAs('paidBefore');
-	const denied = paidBefore.filter((row) => isSaid(row, 'notPaid'));
-	const sentAgain = paidBefore.filter(
-		(row) =>
-			(isSaid(row, 'paid') || isSaid(row, 'takesBackNotPaid')) && rowOf(register, row)?.txHash,
+	const rowsWhere = (holds: (result: PaymentRow, old: RegisterRow) => boolean): RegisterRow[] =>
+		rows.filter((row) => {
+			const [result, old] = [byReference.get(row.reference), rowOf(register, row)];
+			return result !== undefined && old !== undefined && holds(result, old);
+		});
+	const isSaidPaid = (row: RegisterRow): boolean =>
+		isSaid(row, 'paid') || isSaid(row, 'takesBackNotPaid');
+	const restored = rowsWhere((result, old) => changeOfPaid(result, old, run) === 'restored');
+	const voided = rowsWhere(
+		(result, old) =>
+			changeOfPaid(result, old, run) === 'voided' || (isVoided(old) && !isSaidPaid(result)),
 	);
-	const takenBack = rows.filter((row) => {
-		const result = byReference.get(row.reference);
-		const old = rowOf(register, row);
-		return result && old && amountAfterTakingBack(result, old, run) !== undefined;
-	});
-	const endsElsewhere = new Set([...denied, ...sentAgain, ...takenBack]);
+	// The register can lack the payment of one that was freed, sent again, and paid.
+	const wasFreed = (old: RegisterRow): boolean =>
+		hasOutcome('notPaid')(old) && Boolean(old.settledBy);
+	const perhapsTwice = rowsWhere(
+		(result, old) =>
+			changeOfPaid(result, old, run) === 'perhapsTwice' ||
+			(result.code === 'paidBefore' && wasFreed(old) && isSaidPaid(result)),
+	);
+	const denied = paidBefore.filter((row) => isSaid(row, 'notPaid') && !voided.includes(row));
+	const endsElsewhere = new Set([...denied, ...perhapsTwice, ...voided, ...restored]);
 	const contradicted = rows.filter((row) => {
 		const result = byReference.get(row.reference);
 		return result !== undefined && hasOutcome('unknown')(row) && isContradicted(result, run);
 	});
 	const told = new Set(contradicted.map(({ reference }) => reference));
 	return {
-		settledPaid: endedAs('settledPaid').filter((row) => !takenBack.includes(row)),
+		settledPaid: endedAs('settledPaid').filter((row) => !endsElsewhere.has(row)),
 		settledNotPaid: endedAs('settledNotPaid'),
 		denied,
-		sentAgain,
-		voided: takenBack.filter((row) => isSaid(row, 'takesBackPaid')),
-		restored: takenBack.filter((row) => isSaid(row, 'takesBackNotPaid')),
+		perhapsTwice,
+		voided,
+		restored,
 		paidBefore: paidBefore.filter((row) => !endsElsewhere.has(row)),
 		unknownAgain: contradicted.filter((row) => isSaid(row, 'takesBackNotPaid')),
 		differing: contradicted.filter((row) => !isSaid(row, 'takesBackNotPaid')),
@@ -144,8 +161,8 @@ export function statementParts(
 		corrected.length > 0 &&
 			`<h4>Perhaps paid twice: ${namesWithNumbers(corrected)}. A correction was paid for the same period. Was it in place of this payment? Then ask for one of them back.</h4>`,
 		section('Recorded as not paid', ends.settledNotPaid, register),
-		ends.sentAgain.length > 0 &&
-			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.sentAgain)}. It was recorded as not paid, sent again, and paid. Ask the partner service whether both were made.</h4>`,
+		ends.perhapsTwice.length > 0 &&
+			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.perhapsTwice)}. It was recorded as not paid, sent again, and paid. Ask the partner service whether both were made.</h4>`,
 		...ends.denied.map(
 			(row) => `<h4>It stays recorded as paid: ${reasonItStaysPaid(row, run)}.</h4>`,
 		),

@@ -72,8 +72,13 @@ function pageAndRows(
 	const proxy = new WorkflowDataProxy(workflow, data, runIndex, 0, name, [], {}, 'trigger', keys);
 	const code = z.string().parse(nodes.find((node) => node.name === name)?.parameters['jsCode']);
 	const names = ['$', '$workflow', '$execution', 'DateTime', '$runIndex'];
-	const values = names.map((each): unknown => proxy.getDataProxy()[each]);
-	const run: unknown = Reflect.apply(vm.compileFunction(code, names), undefined, values);
+	const input = { all: () => (runs['Check List']?.[0] ?? []).map((json) => ({ json })) };
+	const values = [...names.map((each): unknown => proxy.getDataProxy()[each]), input];
+	const run: unknown = Reflect.apply(
+		vm.compileFunction(code, [...names, '$input']),
+		undefined,
+		values,
+	);
 	return Output.parse(run).map(({ json }) => json);
 }
 
@@ -194,6 +199,14 @@ describe('the register after a payroll', () => {
 		const [written = {}] = pageAndRows('payroll.json', { ...runs, Payments: [[]] });
 		const names = [...columns.map(({ name }) => name), 'createdAt'];
 		expect(Object.keys(written).toSorted()).toEqual(names.toSorted());
+	});
+
+	test('who was recorded as not paid, sent again and paid is not recorded by that person', () => {
+		const freed = registered(1, 'notPaid', { settledBy: 'first@example.com' });
+		const result = { outcome: 'alreadyPaid', code: 'paidBefore', txHash: undefined };
+		expect(ended([freed], result)[0]).toMatchObject([
+			{ outcome: 'paid', settledBy: '', reason: 'First recorded as not paid by first@example.com' },
+		]);
 	});
 
 	test('a payment that another payroll made before is not written again, and nobody is left', () => {
@@ -441,8 +454,11 @@ describe('the answers of the page What is open', () => {
 	function statements(answer: Submitted, payments: Rows, later = payments) {
 		const runs = { 'What is open': [[{}]], Payments: [payments] };
 		const { asked } = Asking.parse(pageAndRows('payroll.json', runs)[0]);
-		const now = z.array(z.custom<RegisterRow>()).parse(later);
-		return { wasPaid: wasPaid(answer, asked, now), wasNotPaid: wasNotPaid(answer, asked, now) };
+		const [before, now] = [payments, later].map((rows) =>
+			z.array(z.custom<RegisterRow>()).parse(rows),
+		);
+		const given = [answer, asked, before ?? [], now ?? []] as const;
+		return { wasPaid: wasPaid(...given), wasNotPaid: wasNotPaid(...given) };
 	}
 
 	test('name the unknown payments, and the time at which each was sent', () => {
@@ -540,6 +556,45 @@ describe('the answers of the page What is open', () => {
 		);
 	});
 
+	test('of an old page agree with a record that was taken back, or take that back', () => {
+		const answer = (choice: string) => answered({ [referenceOf(1)]: choice }, voided, isPaid);
+		const agreed = answer('It was not paid');
+		expect(agreed.written).toBeUndefined();
+		expect(agreed.page).toMatch(/<h3>Recorded as paid by mistake: 1 person/);
+		expect(agreed.page).not.toContain('stays');
+		const again = answered(wasNotPaidAfterAll, voided, isPaid).page;
+		expect(again).not.toContain('stays paid');
+		expect(answer('It was paid').written).toMatchObject({ outcome: 'paid', amountEtb: 1000 });
+	});
+
+	test('say that one may be paid twice that was freed, and paid before the register had it', () => {
+		const freed = { outcome: 'notPaid', amountEtb: null };
+		const { page, written } = answered(wasPaidAfterAll, freed, isPaid);
+		expect(page).toMatch(/Perhaps paid twice: Person 1/);
+		expect(written).toMatchObject({ outcome: 'paid', settledBy: '' });
+		expect(written?.['reason']).toBe('First recorded as not paid by first@example.com');
+	});
+
+	test('count for each of two rows that two lists wrote of one payment', () => {
+		const copies = [1, 2].map((id) => registered(1, 'unknown', { ...own, id }));
+		const notPaid = { [referenceOf(1)]: 'It was not paid' };
+		expect(statements(notPaid, copies)['wasNotPaid']).toHaveLength(1);
+		const runs = {
+			'What is open': [[{}]],
+			Payments: [copies],
+			'Payments now': [copies],
+			Ask: [[{ ...notPaid, user: user('second') }]],
+			'Pay salaries': [
+				[{ reference: referenceOf(1), outcome: 'ready', code: 'settledNotPaid', mode: 'settle' }],
+			],
+		};
+		const written = pageAndRows('payroll.json', runs, 1).filter(({ createdAt }) => createdAt);
+		expect(written.map(({ id, outcome }) => [id, outcome]).sort()).toEqual([
+			[1, 'notPaid'],
+			[2, 'notPaid'],
+		]);
+	});
+
 	test('leave a wrong record on the page until corrections of its amount were paid', () => {
 		const row = registered(1, 'paid', voided);
 		const isAsked = /<h4>Recorded as paid by mistake: Person 1/;
@@ -577,13 +632,25 @@ describe('the answers of the page What is open', () => {
 			return JSON.stringify(pageAndRows('payroll-from-a-file.json', list)[0]);
 		};
 		expect(pageAfter(row)).toMatch(/Paid less than the list has, 1,000\.00 ETB less/);
+		// A correction counts for one of the two: then the other one is missing.
+		const bonus = registered(1, 'paid', { ...voided, purpose: 'bonus', reference: 'b' });
+		expect(pageAfter(row, bonus, correction(1000))).toMatch(/list has, 1,000\.00 ETB less/);
+		const paidSalary = registered(1, 'paid', { amountEtb: 600 });
+		expect(pageAfter(paidSalary, bonus, correction(1000))).toMatch(/list has, 400\.00 ETB less/);
+		expect(pageAfter(paidSalary, bonus, correction(1400))).not.toContain('Paid less than');
+		expect(pageAfter(row, correction(1000))).toMatch(
+			/Paid before, not again: 1 person, 0\.00 ETB</,
+		);
 		expect(pageAfter(row, correction(1000))).not.toContain('Paid less than');
 	});
 
 	test('leave a payment that was sent again and paid as it is, and say that it may be paid twice', () => {
 		const paid = { amountEtb: 1777, txHash: '0x7', settledBy: '' };
 		const said = answered({ [referenceOf(1)]: 'It was paid' }, paid, isPaid);
-		expect(said.written).toBeUndefined();
+		expect(said.written).toMatchObject({ amountEtb: 1777, txHash: '0x7' });
+		expect(said.written?.['reason']).toMatch(
+			/second@.* paid before this, so perhaps it was paid twice/,
+		);
 		expect(said.page).toMatch(/Perhaps paid twice: Person 1/);
 		const mistake = `Person 1 (${referenceOf(1)}): recorded as not paid`;
 		expect(answered({ mistake }, paid, isPaid).page).toMatch(/Perhaps paid twice: Person 1/);
@@ -973,6 +1040,18 @@ describe('the page of a list', () => {
 		expect(modeWith([], [registered(9, 'paid', other)])).toBe('pay');
 	});
 
+	test('sends people of whom a record was taken back meanwhile, and nobody if one counts again', () => {
+		const [earlier, voided] = [1000, 0].map((amountEtb) =>
+			registered(1, 'paid', { period: '2026-09', reference: 's', amountEtb, settledBy: 'x' }),
+		);
+		expect(modeWith([earlier ?? {}], [{ ...voided, updatedAt: '2026-10-26T09:00:00Z' }])).toBe(
+			'pay',
+		);
+		expect(modeWith([voided ?? {}], [{ ...earlier, updatedAt: '2026-10-26T09:00:00Z' }])).toBe(
+			'dryRun',
+		);
+	});
+
 	test('sends who is written down as not paid, by whatever word, and whom the page told of', () => {
 		const payments = [
 			...['notPaid', 'rejected', 'Not paid'].map((outcome, index) =>
@@ -997,7 +1076,7 @@ describe('the page of a list', () => {
 			);
 			expect(asks).toBe(false);
 			expect(headline(page)).toMatch(
-				/Nobody was paid\. .*Person 1: 1,000\.00 ETB for 2026-10 bonus.*>Upload the list again</,
+				/Nobody was paid by this list\. .*Person 1: 1,000\.00 ETB for 2026-10 bonus.*>Upload the list again</,
 			);
 			expect(rows.filter(({ createdAt }) => createdAt)).toMatchObject(
 				ready.map(({ reference }) => ({ reference, outcome: 'notPaid' })),
@@ -1081,8 +1160,28 @@ describe('the page of a list', () => {
 			Payments: [payments],
 			People,
 		});
-		expect(headline(page)).toContain('Very different from before: Person 2 (E-2).');
+		expect(headline(page)).toContain(
+			'Very different from before, or from the others: Person 2 (E-2).',
+		);
 		expect(choices[0]).toBe('Decline: pay nobody');
+	});
+
+	test('has a large warning about ten times the amount of the others, at the first payment', () => {
+		const amounts = [500, 5000, 500, 700];
+		const given = amounts.map((amountEtb, index) => ({
+			...people[0],
+			...{ employee: `A-${index}`, name: `Name ${index}`, userId: `a${index}`, amountEtb },
+		}));
+		const settings = { purpose: 'allowance', period, now: new Date(), register: [] };
+		const rows = checkList(given, settings).map(({ row }) => ({ ...row }));
+		const { page, choices } = pageOf({
+			'Upload a list': [[{ ...upload, purpose: 'allowance' }]],
+			'Check List': [rows],
+			'Pay salaries': [rows.map((row) => ({ ...row, mode: 'dryRun', outcome: 'ready' }))],
+			Payments: [[]],
+		});
+		expect(headline(page)).toMatch(/Very different from .*: Name 1 \(A-1\)\./);
+		expect(choices[0]).toBe(declineChoice);
 	});
 
 	test('says of an amount above the maximum what it was last time', () => {
@@ -1429,6 +1528,42 @@ describe('the page of a list', () => {
 		expect(left.map(({ employeeKey }) => employeeKey)).toEqual(['E1', 'E9', undefined]);
 		expect(page).toMatch(
 			/Without an employee number, so only on this page and in its file: Nobody\./,
+		);
+	});
+});
+
+describe('the page of people to set up', () => {
+	/** The page and its choices after this list, with these people in the table. */
+	function pageOfPeople(list: Rows, known: Rows) {
+		const settings = { purpose, period, now: new Date(), people: known, setsUpPeople: true };
+		const rows = checkList(list, settings).map(({ row }) => ({ ...row }));
+		const runs = {
+			'Set up people': [[{ payroll: 'monthly' }]],
+			People: [known],
+			'Check List': [rows],
+		};
+		const [shown] = pageAndRows('people-to-pay.json', runs, 0, 'Page');
+		const { page, fields } = z.object({ page: z.string(), fields: z.unknown() }).parse(shown);
+		return {
+			page,
+			isDeclineFirst: JSON.stringify(fields).includes('[{"option":"Change nothing"}'),
+		};
+	}
+	const known = { ...people[0], employeeKey: 'E1', payroll: 'monthly', phone: '0911000001' };
+
+	test('has a large warning about an amount that is very different, and changes nothing first', () => {
+		const { page, isDeclineFirst } = pageOfPeople([{ ...known, amountEtb: 10_000 }], [known]);
+		expect(page).toMatch(/<h2><em>Very different from before: Person 1 \(E-1\)/);
+		expect(isDeclineFirst).toBe(true);
+		const usual = pageOfPeople([{ ...known, amountEtb: 1100 }], [known]);
+		expect(usual.page).not.toContain('Very different');
+		expect(usual.isDeclineFirst).toBe(false);
+	});
+
+	test('names in red who has the telephone of another number', () => {
+		const other = { ...people[1], employeeKey: 'E2', phone: known.phone };
+		expect(pageOfPeople([other], [known]).page).toMatch(
+			/<h4>With the telephone or wallet of another number, see below: Person 2 \(E-2\)/,
 		);
 	});
 });
