@@ -1,6 +1,6 @@
 /** The page of a list: the one that asks for approval, and the one at the end. */
 import { warningsAbout } from './list-warnings.mts';
-import type { ListRun } from './list-run.mts';
+import type { ListExecution } from './list-execution.mts';
 import {
 	columnsNotRead,
 	formLink,
@@ -19,7 +19,7 @@ import {
 	hasRemark,
 	isCorrection,
 	isTitleOrTotal,
-	isOnlyRecorded,
+	isPaidByStatement,
 	referenceOf,
 	remarksWithout,
 	type PaymentRow,
@@ -37,23 +37,23 @@ import {
 	namesWithNumbers,
 	formatSum,
 } from './text.mts';
-import { itemsOf, type User } from './workflow.mts';
+import type { User } from './workflow.mts';
 
 const nameOf = (user?: User): string =>
 	escapeHtml(user ? `${user.firstName} ${user.lastName} (${user.email})` : 'nobody');
 
-const fileAndUploader = ({ filename, uploadedBy }: ListRun): string =>
+const fileAndUploader = ({ filename, uploadedBy }: ListExecution): string =>
 	`${escapeHtml(filename)}, uploaded by ${nameOf(uploadedBy)}`;
 
 /** A title with its payments. */
 type Group = [title: Title, rows: PaymentRow[]];
 
 /** The payments that the person who approves has to look at. A correction is judged by what was paid before. */
-function rowsToLookAt(run: ListRun): PaymentRow[] {
-	const { ready, register, period, paidForPeriod } = run;
+function rowsToLookAt(execution: ListExecution): PaymentRow[] {
+	const { ready, register, period, paidForPeriod } = execution;
 	const withOtherPayments = (row: PaymentRow): PaymentRow => {
 		const paidForIt = paidForPeriod.filter(({ employeeKey }) => employeeKey === row.employeeKey);
-		const recorded = paidForIt.filter(isOnlyRecorded).map((each) => {
+		const recorded = paidForIt.filter(isPaidByStatement).map((each) => {
 			const { settledBy, requestedAmountEtb, reason } = each;
 			const sum = formatSum([{ amountEtb: requestedAmountEtb }]);
 			return ` ${settledBy} recorded ${sum} ETB for ${forWhat(each)} as paid, without a transaction. ${reason ? `${reason}.` : ''}`;
@@ -63,11 +63,11 @@ function rowsToLookAt(run: ListRun): PaymentRow[] {
 		return { ...row, remarks: [...others, { code: 'paidForPeriod', text }] };
 	};
 	const warned = new Set(
-		warningsAbout(run).flatMap(({ rows, isLarge }) =>
+		warningsAbout(execution).flatMap(({ rows, isLarge }) =>
 			isLarge ? rows.map(({ line }) => line) : [],
 		),
 	);
-	return (isCorrection(run) ? ready.map(withOtherPayments) : ready)
+	return (isCorrection(execution) ? ready.map(withOtherPayments) : ready)
 		.filter(
 			(row) =>
 				remarksWithout(row, ['rounded', 'paidLately', 'sameAmountLately', 'sameName']).length > 0 ||
@@ -77,10 +77,10 @@ function rowsToLookAt(run: ListRun): PaymentRow[] {
 }
 
 /** People who are set up for such lists, or were paid last time, and are not in this list. */
-function absentPeople(run: ListRun): PaymentRow[] {
-	const { register, results, period, purpose } = run;
+function absentPeople(execution: ListExecution): PaymentRow[] {
+	const { register, results, period, purpose } = execution;
 	// A correction is for few of them.
-	if (isCorrection(run)) return [];
+	if (isCorrection(execution)) return [];
 	const ofPurpose = register.rows.filter((row) => row.purpose === purpose);
 	const known = ofPurpose.filter(hasOutcome('paid'));
 	const periodOf = (row: RegisterRow): string => row.period ?? '';
@@ -88,7 +88,7 @@ function absentPeople(run: ListRun): PaymentRow[] {
 	const last = earlier.map(periodOf).sort().at(-1);
 	const thisTime = ofPurpose.filter((row) => row.period === period && !hasOutcome('notPaid')(row));
 	const persons = new Set([...results, ...thisTime].map(({ employeeKey }) => employeeKey));
-	const ofFile = itemsOf(() => $('People')).filter(({ payroll }) => payroll === 'file');
+	const ofFile = execution.people.filter(({ payroll }) => payroll === 'file');
 	const expected = [
 		...(purpose === 'salary' ? ofFile : []),
 		...earlier.filter((row) => row.period === last),
@@ -105,7 +105,7 @@ function absentPeople(run: ListRun): PaymentRow[] {
 	});
 }
 
-function roundingPart({ ready }: ListRun): Part {
+function roundingPart({ ready }: ListExecution): Part {
 	const rounded = ready.filter(({ listedAmountEtb }) => listedAmountEtb);
 	if (rounded.length === 0) return '';
 	const shown = rounded.slice(0, 5).map(({ name }) => escapeHtml(name));
@@ -122,7 +122,7 @@ function roundingPart({ ready }: ListRun): Part {
 }
 
 /** The advice for a further correction of the period for these people: each purpose pays a person once. */
-function correctionAdvice({ register }: ListRun, rows: PaymentRow[]): string {
+function correctionAdvice({ register }: ListExecution, rows: PaymentRow[]): string {
 	const next = nextCorrection(rows, register);
 	return next === undefined
 		? 'Pay the difference with the workflow Pay a user'
@@ -130,16 +130,16 @@ function correctionAdvice({ register }: ListRun, rows: PaymentRow[]): string {
 }
 
 /** The advice for people who were paid less than the list has. */
-function tooLittlePart(run: ListRun, isEarlier: boolean): Part {
-	const { paidLess, period } = run;
+function tooLittlePart(execution: ListExecution, isEarlier: boolean): Part {
+	const { paidLess, period } = execution;
 	if (paidLess.length === 0) return '';
-	return `<p>${isEarlier ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? ${correctionAdvice(run, paidLess)}.</p>`;
+	return `<p>${isEarlier ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? ${correctionAdvice(execution, paidLess)}.</p>`;
 }
 
 /** The doubtful people among those who were paid before, because the list means somebody else or another payment. */
-function paidBeforeParts(run: ListRun): Part[] {
-	const renamed = run.paidBefore.filter(hasRemark('changedName'));
-	const others = run.otherCorrections.filter((row) => !renamed.includes(row));
+function paidBeforeParts(execution: ListExecution): Part[] {
+	const renamed = execution.paidBefore.filter(hasRemark('changedName'));
+	const others = execution.otherCorrections.filter((row) => !renamed.includes(row));
 	const amounts = others.map(
 		(row) =>
 			`${namesWithNumbers([row])}, ${formatSum([row.paid ?? {}])} ETB paid, ${formatSum([{ amountEtb: row.listedAmountEtb }])} ETB in this list`,
@@ -151,17 +151,21 @@ function paidBeforeParts(run: ListRun): Part[] {
 		renamed.length > 0 &&
 			`<h4>Another name than when it was paid, and not paid again: ${asPaid.join(', ')}. If that is somebody else, give them an employee number of their own.</h4>`,
 		others.length > 0 &&
-			`<h4>A correction was paid before, with another amount, and not again: ${amounts.join('; ')}. Is the new amount a further correction, or only more than the first? ${correctionAdvice(run, others)}.</h4>`,
+			`<h4>A correction was paid before, with another amount, and not again: ${amounts.join('; ')}. Is the new amount a further correction, or only more than the first? ${correctionAdvice(execution, others)}.</h4>`,
 	];
 }
 
 /** The parts on top of the page that asks for approval. */
-function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[]): Part[] {
-	const { ready, unknown, notPaid, purpose, period } = run;
-	const warnings = warningsAbout(run);
+function questionParts(
+	execution: ListExecution,
+	toLookAt: PaymentRow[],
+	absent: PaymentRow[],
+): Part[] {
+	const { ready, unknown, notPaid, purpose, period } = execution;
+	const warnings = warningsAbout(execution);
 	return [
-		run.decision === 'refused' &&
-			(run.submitted.user?.id === run.uploadedBy?.id
+		execution.decision === 'refused' &&
+			(execution.submitted.user?.id === execution.uploadedBy?.id
 				? '<h4>Who uploaded this list tried to approve it. Somebody else has to.</h4>'
 				: '<h4>The list changed after the page that you answered. Please look again.</h4>'),
 		...warnings.map(({ isLarge, text }) => isLarge && `<h2><em>${text}</em></h2>`),
@@ -170,18 +174,18 @@ function questionParts(run: ListRun, toLookAt: PaymentRow[], absent: PaymentRow[
 		unknown.length > 0 && `<h4>${heading({ red: 'UNKNOWN, see below' }, unknown)}</h4>`,
 		notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 		absent.length > 0 && `<h4>Not in this list, see below: ${peopleText(absent)}</h4>`,
-		run.paidLess.length > 0 &&
-			`<h4>${heading({ red: `${paidLessText(run.paidLess, run.register)}, see below` }, run.paidLess)}</h4>`,
-		...paidBeforeParts(run),
-		`<p>${fileAndUploader(run)}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
-		section('Will be paid, look at these', toLookAt, run.register),
-		roundingPart(run),
+		execution.paidLess.length > 0 &&
+			`<h4>${heading({ red: `${paidLessText(execution.paidLess, execution.register)}, see below` }, execution.paidLess)}</h4>`,
+		...paidBeforeParts(execution),
+		`<p>${fileAndUploader(execution)}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
+		section('Will be paid, look at these', toLookAt, execution.register),
+		roundingPart(execution),
 	];
 }
 
 /** The reason why an approval paid nobody, if people of the list got another payment since it was checked. */
 function outdatedPart(
-	{ decision, paymentsSinceCheck, notPaid }: ListRun,
+	{ decision, paymentsSinceCheck, notPaid }: ListExecution,
 	uploadAgain: string,
 ): Part {
 	if (decision !== 'outdated') return '';
@@ -197,11 +201,14 @@ function outdatedPart(
 }
 
 /** The parts on top of the page at the end. */
-function resultParts(run: ListRun, headings: string[], uploadAgain: string): Part[] {
-	const { submitted, decision, isPaying, notPaid, period, purpose, ready, register, updates } = run;
+function resultParts(execution: ListExecution, headings: string[], uploadAgain: string): Part[] {
+	const { submitted, decision, isPaying, notPaid, period, purpose, ready, register, updates } =
+		execution;
 	const decided = `${isPaying ? 'approved' : decision === 'outdated' ? 'approved too late' : 'declined'} by ${nameOf(submitted.user)}`;
 	const unasked = ready.length > 0 ? 'not approved in time' : 'nothing to approve';
-	const stillUnpaid = decision === 'declined' ? [] : [...notPaid, ...ready];
+	// Of a late approval the headline says what to do.
+	const isNext = decision !== 'declined' && decision !== 'outdated';
+	const stillUnpaid = isNext ? [...notPaid, ...ready] : [];
 	const numberless = stillUnpaid.filter((row) => !referenceOf(row));
 	// The rows of the period that another list left.
 	const own = new Set(updates.map(({ row }) => row.reference));
@@ -209,11 +216,11 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 		(row) => row.period === period && !hasOutcome('paid')(row) && !own.has(row.reference),
 	);
 	return [
-		outdatedPart(run, uploadAgain),
+		outdatedPart(execution, uploadAgain),
 		`<h2>${[escapeHtml(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
-		...paidBeforeParts(run),
-		`<p>${fileAndUploader(run)}, ${isPaying || decision ? decided : unasked}.</p>`,
-		run.unknown.length > 0 &&
+		...paidBeforeParts(execution),
+		`<p>${fileAndUploader(execution)}, ${isPaying || decision ? decided : unasked}.</p>`,
+		execution.unknown.length > 0 &&
 			`<p>Do not pay who is UNKNOWN another way. Ask the partner service, and record what it says in ${formLink(formPaths.openOfFile, 'What is open')}.</p>`,
 		stillUnpaid.some(hasOutcome('notPaid')) &&
 			'<p>Read below why somebody was not paid, and correct that first.</p>',
@@ -225,22 +232,22 @@ function resultParts(run: ListRun, headings: string[], uploadAgain: string): Par
 		leftByOthers.length > 0 &&
 			`<p>Beside this list, not paid or UNKNOWN for ${escapeHtml(period)}: ${peopleText(leftByOthers)}, see ${formLink(formPaths.openOfFile, 'What is open')}.</p>`,
 		// n8n does not show the page of an execution that ended red again.
-		updatesToWrite(run).some(({ row }) => needsPerson(row, run)) &&
+		updatesToWrite(execution).some(({ row }) => needsPerson(row, execution)) &&
 			`<p>This page opens once. Later see the published workflow ${formLink(formPaths.payments, 'Payments of a period')}.</p>`,
 	];
 }
 
-/** The rows that the run writes: none before the decision, and none of a list that nobody approved. */
+/** The rows that the execution writes: none before the decision, and none of a list that nobody approved. */
 export const updatesToWrite = ({
 	asksForApproval,
 	ready,
 	isPaying,
 	updates,
-}: ListRun): RegisterUpdate[] =>
+}: ListExecution): RegisterUpdate[] =>
 	asksForApproval || (ready.length > 0 && !isPaying) ? [] : updates;
 
 /** The rows of the file: none before the decision. */
-export function rowsInFile({ asksForApproval, decision, isPaying, ready, updates }: ListRun) {
+export function rowsInFile({ asksForApproval, decision, isPaying, ready, updates }: ListExecution) {
 	if (asksForApproval) return [];
 	const reasonOfNobody = decision === 'declined' ? 'Declined' : 'Nobody approved it';
 	const isNobodySent = ready.length > 0 && !isPaying;
@@ -256,7 +263,7 @@ export function rowsInFile({ asksForApproval, decision, isPaying, ready, updates
 }
 
 /** The page of a list that could be checked. */
-export function listPage(run: ListRun) {
+export function listPage(execution: ListExecution) {
 	const {
 		asksForApproval,
 		paidBefore,
@@ -268,16 +275,16 @@ export function listPage(run: ListRun) {
 		purpose,
 		ready,
 		register,
-	} = run;
-	const toLookAt = rowsToLookAt(run);
-	const absent = absentPeople(run);
+	} = execution;
+	const toLookAt = rowsToLookAt(execution);
+	const absent = absentPeople(execution);
 	const lines = new Set(toLookAt.map(({ line }) => line));
 	const usual = ready.filter(({ line }) => !lines.has(line));
 	const paidGroup: Group = asksForApproval
 		? [toLookAt.length > 0 ? 'The others who will be paid' : 'Will be paid', usual]
 		: ['Paid', paid];
 	const isFilled = ([, rows]: Group): boolean => rows.length > 0;
-	const unknownGroups = [[{ red: 'UNKNOWN' }, run.unknown] satisfies Group].filter(isFilled);
+	const unknownGroups = [[{ red: 'UNKNOWN' }, execution.unknown] satisfies Group].filter(isFilled);
 	const unsentTitle: Title =
 		decision === 'declined' ? 'Declined' : { red: 'Not paid, because nobody approved it' };
 	const others: Group[] = [
@@ -286,8 +293,8 @@ export function listPage(run: ListRun) {
 			isPaying ? [...notPaid, ...ready] : notPaid,
 		],
 		[unsentTitle, asksForApproval || isPaying ? [] : ready],
-		[{ red: paidLessText(run.paidLess, register) }, run.paidLess],
-		['Paid before, not again', paidBefore.filter((row) => !run.paidLess.includes(row))],
+		[{ red: paidLessText(execution.paidLess, register) }, execution.paidLess],
+		['Paid before, not again', paidBefore.filter((row) => !execution.paidLess.includes(row))],
 	];
 	const otherGroups = others.filter(isFilled);
 	const absentTitle = `Set up or paid last time, not in this list and not paid for ${forWhat({ period, purpose })}`;
@@ -299,7 +306,7 @@ export function listPage(run: ListRun) {
 
 	const linkTo = (to: string, words: string) => uploadLink({ period: to, purpose }, words);
 	const due = localTime(Date.now())
-		.minus({ days: $('Check List').params.payDay - 1 })
+		.minus({ days: execution.payDay - 1 })
 		.toFormat('yyyy-LL');
 	const isEarlier = period < due;
 	const wrongPeriod = `This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${linkTo(due, `Upload it for ${due}`)}`;
@@ -307,33 +314,33 @@ export function listPage(run: ListRun) {
 	return pageField(
 		// An unknown payment was sent for this period, so the period is right.
 		isEarlier &&
-			!isCorrection(run) &&
+			!isCorrection(execution) &&
 			!isPaying &&
 			decision !== 'outdated' &&
-			(asksForApproval || run.unknown.length === 0) &&
+			(asksForApproval || execution.unknown.length === 0) &&
 			(ready.length > 0 ? `<h4>${wrongPeriod}</h4>` : `<h2><em>${wrongPeriod}</em></h2>`),
 		meanwhile.length > 0 &&
 			`<h4>Paid or settled as paid meanwhile: ${namesWithNumbers(meanwhile)}</h4>`,
 		...(asksForApproval
-			? questionParts(run, toLookAt, absent)
-			: resultParts(run, headings, linkTo(period, 'Upload the list again'))),
+			? questionParts(execution, toLookAt, absent)
+			: resultParts(execution, headings, linkTo(period, 'Upload the list again'))),
 		...sections(unknownGroups),
 		...(asksForApproval ? [] : sections([paidGroup])),
 		...sections(otherGroups),
 		section(absentTitle, absent, register, false),
 		notPaid.some(({ code }) => code === 'aboveMaximum' || code === 'totalAboveMaximum') &&
 			'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
-		tooLittlePart(run, isEarlier),
-		columnsNotRead(run.notRead),
-		noPersons(itemsOf(() => $('Check List')).filter(isTitleOrTotal)),
+		tooLittlePart(execution, isEarlier),
+		columnsNotRead(execution.notRead),
+		noPersons(execution.checkedRows.filter(isTitleOrTotal)),
 		...(asksForApproval ? sections([paidGroup]) : []),
 		asksForApproval &&
-			`<p>After the decision, ${formLink(formPaths.payments, 'Payments of a period')} shows who was paid, and ${formLink(formPaths.openOfFile, 'What is open')} who was not, or is UNKNOWN. Nobody of this list stands there? It was declined, or nobody approved it in time: ${linkTo(period, 'upload the list again')}.</p><p>${nameOf(run.uploadedBy)} uploaded this list, and cannot approve it.</p>`,
+			`<p>After the decision, ${formLink(formPaths.payments, 'Payments of a period')} shows who was paid, and ${formLink(formPaths.openOfFile, 'What is open')} who was not, or is UNKNOWN. Nobody of this list stands there? It was declined, or nobody approved it in time: ${linkTo(period, 'upload the list again')}.</p><p>${nameOf(execution.uploadedBy)} uploaded this list, and cannot approve it.</p>`,
 	);
 }
 
 /** The page of a list that cannot be used as a whole. */
-export function failedListPage({ error, period, purpose }: ListRun) {
+export function failedListPage({ error, period, purpose }: ListExecution) {
 	return pageField(
 		'<h2>The list cannot be used: nothing was sent</h2>',
 		`<p>${escapeHtml(error?.message)}. ${escapeHtml(error?.remedy)}</p>`,

@@ -1,13 +1,13 @@
 /** The warnings about the rows of a list that will be paid, for the person who approves it. */
 import { latelyDays, type RemarkCode } from '../../nodes/EtbWallet/list/remarks.ts';
-import type { ListRun } from './list-run.mts';
+import type { ListExecution } from './list-execution.mts';
 import {
 	amountOf,
 	hasOutcome,
 	hasRemark,
 	isCorrection,
 	isSamePerson,
-	isOnlyRecorded,
+	isPaidByStatement,
 	isVoided,
 	likeOthers,
 	type PaymentRow,
@@ -16,7 +16,6 @@ import {
 import { correctionsOf, rowOf } from './register.mts';
 import { renamedText } from './page.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
-import { itemsOf } from './workflow.mts';
 
 interface Warning {
 	rows: PaymentRow[];
@@ -38,20 +37,20 @@ const medianOf = (amounts: number[]): number =>
  * Amounts that are far from the last one for this purpose, or for a first salary from the amount in the table of people.
  * Without any of them, ten times the median of the list is far. Corrections are all different.
  */
-function veryDifferent(run: ListRun): PaymentRow[] {
-	if (isCorrection(run)) return [];
-	const people = new Map(itemsOf(() => $('People')).map((row) => [row.employeeKey, row.amountEtb]));
-	const median = medianOf(run.ready.map(amountOf));
-	return run.ready.filter(({ lastTime = {}, employeeKey, amountEtb }) => {
+function veryDifferent(execution: ListExecution): PaymentRow[] {
+	if (isCorrection(execution)) return [];
+	const people = new Map(execution.people.map((row) => [row.employeeKey, row.amountEtb]));
+	const median = medianOf(execution.ready.map(amountOf));
+	return execution.ready.filter(({ lastTime = {}, employeeKey, amountEtb }) => {
 		const amount = amountEtb ?? 0;
-		const first = run.purpose === 'salary' ? people.get(employeeKey) : 0;
+		const first = execution.purpose === 'salary' ? people.get(employeeKey) : 0;
 		const before = amountOf(lastTime) || (first ?? 0);
 		return before > 0 ? isFarFrom(before, amount) : amount >= 10 * median || median >= 10 * amount;
 	});
 }
 
 /** It is as much as the salary, and comes on top of it. */
-const is13thMonth = ({ purpose }: ListRun): boolean => purpose === '13th month';
+const is13thMonth = ({ purpose }: ListExecution): boolean => purpose === '13th month';
 
 /** The number of months from the year 0 to a period. */
 const monthOf = (period: string): number => {
@@ -60,7 +59,7 @@ const monthOf = (period: string): number => {
 };
 
 /** The payments for the purpose of the list in other periods, fewer than ten months before or after its own. */
-const earlierInYear = ({ register, purpose, period }: ListRun): RegisterRow[] =>
+const earlierInYear = ({ register, purpose, period }: ListExecution): RegisterRow[] =>
 	register.rows.filter((row) => {
 		const months = Math.abs(monthOf(row.period ?? '') - monthOf(period));
 		const isGiven = hasOutcome('paid')(row) && !isVoided(row);
@@ -70,26 +69,26 @@ const earlierInYear = ({ register, purpose, period }: ListRun): RegisterRow[] =>
 const periodsOf = (rows: RegisterRow[]): string =>
 	escapeHtml([...new Set(rows.map(({ period }) => period))].sort().join(', '));
 
-function onTop(rows: PaymentRow[], run: ListRun, whom: string): string {
+function onTop(rows: PaymentRow[], execution: ListExecution, whom: string): string {
 	const persons = new Set(rows.map(({ employeeKey }) => employeeKey));
-	const others = run.paidForPeriod.filter(
-		(row) => row.purpose !== run.purpose && persons.has(row.employeeKey) && !isVoided(row),
+	const others = execution.paidForPeriod.filter(
+		(row) => row.purpose !== execution.purpose && persons.has(row.employeeKey) && !isVoided(row),
 	);
 	const purposes = [...new Set(others.map(({ purpose }) => purpose))];
-	if (is13thMonth(run))
-		return `Is this the 13th month, once a year? ${formatSum(rows)} ETB for ${whom}, on top of ${formatSum(others)} ETB for ${escapeHtml(run.period)}`;
-	const hint = isCorrection(run) ? ' A correction is only what is still missing.' : '';
-	const recorded = others.filter(isOnlyRecorded);
+	if (is13thMonth(execution))
+		return `Is this the 13th month, once a year? ${formatSum(rows)} ETB for ${whom}, on top of ${formatSum(others)} ETB for ${escapeHtml(execution.period)}`;
+	const hint = isCorrection(execution) ? ' A correction is only what is still missing.' : '';
+	const recorded = others.filter(isPaidByStatement);
 	const doubt =
 		recorded.length > 0
 			? ` But of that, ${formatSum(recorded)} ETB was only recorded as paid by a person, without a transaction, see below: ask the partner service before you decide.`
 			: '';
-	return `Is this a second payment for ${escapeHtml(run.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for ${escapeHtml(purposes.join(', '))}.${hint}${doubt}`;
+	return `Is this a second payment for ${escapeHtml(execution.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for ${escapeHtml(purposes.join(', '))}.${hint}${doubt}`;
 }
 
 /** The warnings about a list, the most important first. */
-export function warningsAbout(run: ListRun): Warning[] {
-	const { ready, register } = run;
+export function warningsAbout(execution: ListExecution): Warning[] {
+	const { ready, register } = execution;
 	const withRemark = (code: RemarkCode) => ready.filter(hasRemark(code));
 	// One person of many is a warning about that person, and most of them are one about the list.
 	const isMost = ({ length }: PaymentRow[]): boolean => length * 2 >= ready.length;
@@ -101,12 +100,12 @@ export function warningsAbout(run: ListRun): Warning[] {
 		withRemark('paidForPeriod'),
 	];
 	// A 13th month is as much as the salary, which was paid lately too. There is one of them in a year.
-	const is13th = is13thMonth(run);
+	const is13th = is13thMonth(execution);
 	const ofReady = (payments: RegisterRow[]): RegisterRow[] =>
 		payments.filter((each) => ready.some((row) => isSamePerson(row, each)));
 	const readyWith = (payments: RegisterRow[]): PaymentRow[] =>
 		ready.filter((row) => payments.some((each) => isSamePerson(row, each)));
-	const paid13th = is13th ? ofReady(earlierInYear(run)) : [];
+	const paid13th = is13th ? ofReady(earlierInYear(execution)) : [];
 	const had13th = readyWith(paid13th);
 	const paidLately = is13th ? [] : withRemark('paidLately');
 	const sameAmount = is13th ? [] : withRemark('sameAmountLately');
@@ -114,17 +113,19 @@ export function warningsAbout(run: ListRun): Warning[] {
 	// A correction that is unknown is among the other payments that are unknown: nobody can say that somebody had it.
 	const paidCorrections = (row: PaymentRow): RegisterRow[] =>
 		correctionsOf(row, register).filter(hasOutcome('paid'));
-	const corrected = isCorrection(run) ? ready.filter((row) => paidCorrections(row).length > 0) : [];
+	const corrected = isCorrection(execution)
+		? ready.filter((row) => paidCorrections(row).length > 0)
+		: [];
 	const had =
 		corrected.length > 3
 			? `${whom(corrected)} had ${formatSum(corrected.flatMap(paidCorrections))} ETB`
 			: corrected
 					.map((row) => `${namesWithNumbers([row])} had ${formatSum(paidCorrections(row))} ETB`)
 					.join(', ');
-	const withoutPayment = isCorrection(run)
-		? ready.filter((row) => !run.paidForPeriod.some((each) => isSamePerson(row, each)))
+	const withoutPayment = isCorrection(execution)
+		? ready.filter((row) => !execution.paidForPeriod.some((each) => isSamePerson(row, each)))
 		: [];
-	const [twice, different] = [likeOthers(ready), veryDifferent(run)];
+	const [twice, different] = [likeOthers(ready), veryDifferent(execution)];
 	const settled = ready.filter((row) => rowOf(register, row)?.settledBy);
 	const warnings: Warning[] = [
 		{
@@ -135,7 +136,7 @@ export function warningsAbout(run: ListRun): Warning[] {
 		{
 			rows: alsoPaidForPeriod,
 			isLarge: true,
-			text: onTop(alsoPaidForPeriod, run, whom(alsoPaidForPeriod)),
+			text: onTop(alsoPaidForPeriod, execution, whom(alsoPaidForPeriod)),
 		},
 		{
 			rows: had13th,
@@ -145,12 +146,12 @@ export function warningsAbout(run: ListRun): Warning[] {
 		{
 			rows: corrected,
 			isLarge: true,
-			text: `A second correction for ${escapeHtml(run.period)}? ${had} before. Is this on top of it?`,
+			text: `A second correction for ${escapeHtml(execution.period)}? ${had} before. Is this on top of it?`,
 		},
 		{
 			rows: withoutPayment,
 			isLarge: true,
-			text: `Is it a correction? Nothing was paid for ${escapeHtml(run.period)} before to ${whom(withoutPayment)}. Is the month right, and the purpose?`,
+			text: `Is it a correction? Nothing was paid for ${escapeHtml(execution.period)} before to ${whom(withoutPayment)}. Is the month right, and the purpose?`,
 		},
 		{
 			rows: paidLately,

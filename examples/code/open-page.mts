@@ -1,7 +1,7 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
 import {
 	hasOutcome,
-	isOnlyRecorded,
+	isPaidByStatement,
 	isVoided,
 	roundingEtb,
 	type RegisterRow,
@@ -16,7 +16,7 @@ import {
 	uploadLink,
 	type Part,
 } from './page.mts';
-import type { PayrollRun } from './payroll-run.mts';
+import type { PayrollExecution } from './payroll-execution.mts';
 import { correctionsOf, missingForVoided, registerOf, type Register } from './register.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 import {
@@ -64,11 +64,11 @@ const voidedParts = (voided: RegisterRow[], register: Register): Part[] =>
 		});
 
 /** The items of the Code node of a payroll in which somebody opened *What is open*. */
-export function openPageItems(run: PayrollRun) {
-	const updates = registerUpdates(run);
+export function openPageItems(execution: PayrollExecution) {
+	const updates = registerUpdates(execution);
 	const rows = updates.map(({ row }) => row);
 	const changed = new Map(rows.map((row) => [row.reference, row]));
-	const now = run.register.rows.map((row) => changed.get(row.reference) ?? row);
+	const now = execution.register.rows.map((row) => changed.get(row.reference) ?? row);
 	const unknown = now.filter(hasOutcome('unknown'));
 	const elsewhere = unknown.filter(isOfOtherWorkflow);
 	const isOwn = (row: RegisterRow): boolean => !isOfOtherWorkflow(row) && Boolean(row.reference);
@@ -78,11 +78,11 @@ export function openPageItems(run: PayrollRun) {
 		saidNotPaid: [...notPaid.filter(({ settledBy }) => settledBy), ...now.filter(isVoided)].filter(
 			isOwn,
 		),
-		saidPaid: now.filter((row) => isOnlyRecorded(row) && !isVoided(row)).filter(isOwn),
+		saidPaid: now.filter((row) => isPaidByStatement(row) && !isVoided(row)).filter(isOwn),
 	};
-	const isFirst = $runIndex === 0;
-	const { path } = $('What is open').params.options;
-	const hasList = path === formPaths.openOfFile; // The monthly payroll has no list.
+	const { openPath, pagesBefore } = execution;
+	const isFirst = pagesBefore === 0;
+	const hasList = openPath === formPaths.openOfFile; // The monthly payroll has no list.
 	const otherPath = hasList ? formPaths.openOfMonth : formPaths.openOfFile;
 	const openParts: Part[] = [
 		isFirst &&
@@ -95,7 +95,7 @@ export function openPageItems(run: PayrollRun) {
 	const openAgain =
 		!isFirst &&
 		asked.unknown.length + mistakeChoices(asked).length > 0 &&
-		`<p>To record more, or to correct a record: ${formLink(path, 'What is open')}</p>`;
+		`<p>To record more, or to correct a record: ${formLink(openPath, 'What is open')}</p>`;
 	const [unpaidElsewhere, unpaidHere] = [notPaid.filter(isOfOtherWorkflow), notPaid.filter(isOwn)];
 	const unpaid = new Map(unpaidHere.map((row) => [forWhat(row), row]));
 	const links = [...unpaid]
@@ -112,9 +112,13 @@ export function openPageItems(run: PayrollRun) {
 	const runAgain =
 		unpaidElsewhere.length > 0 &&
 		`<p>Not paid by another workflow: ${namesWithNumbers(unpaidElsewhere)}. Correct the reason below, and then run that workflow again, or upload its list.</p>`;
-	const payments = byPeriod(now, run.register, (title, paid) => `<p>${heading(title, paid)}</p>`);
+	const payments = byPeriod(
+		now,
+		execution.register,
+		(title, paid) => `<p>${heading(title, paid)}</p>`,
+	);
 	const shown = pageField(
-		...(isFirst ? [] : statementParts(rows, unknown, run)),
+		...(isFirst ? [] : statementParts(rows, unknown, execution)),
 		...voidedParts(now.filter(isVoided), registerOf(now)),
 		...openParts,
 		openAgain,
@@ -125,6 +129,6 @@ export function openPageItems(run: PayrollRun) {
 	);
 	const fields = isFirst ? [shown, ...questions(asked)] : [shown];
 	// The second page has no button: its time runs out, and then nothing is asked any more.
-	const pages = $runIndex < 2 ? [{ asks: true, fields, asked }] : [];
-	return [...pages, ...itemsForWhatNext(updates, run)];
+	const pages = pagesBefore < 2 ? [{ asks: true, fields, asked }] : [];
+	return [...pages, ...itemsForWhatNext(updates, execution)];
 }

@@ -12,7 +12,7 @@ import {
 	amountOf,
 	hasOtherAmount,
 	hasOutcome,
-	isOnlyRecorded,
+	isPaidByStatement,
 	isVoided,
 	likenessCodes,
 	onePerPayment,
@@ -57,7 +57,7 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 		txHash,
 		// Without a purpose, the reference is the only word for it.
 		isPaid && !row.purpose && row.reference,
-		isOnlyRecorded(row) && forWhat(row),
+		isPaidByStatement(row) && forWhat(row),
 		...remarksOf(),
 		...(hasOutcome('unknown')(row)
 			? [hasTime && `Unknown since ${minuteOf(sentAt ?? Date.now())}`, row.reference]

@@ -165,11 +165,12 @@ export const hasOtherAmount = ({ listedAmountEtb }: PaymentRow, other: PaymentRo
 	typeof listedAmountEtb === 'number' && Math.abs(listedAmountEtb - amountOf(other)) > roundingEtb;
 
 /** Whether only a person says that it was paid: the service gave no transaction. */
-export const isOnlyRecorded = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
+export const isPaidByStatement = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
 	outcome === 'paid' && Boolean(settledBy) && !txHash;
 
 /** Whether a person said that such a record is wrong. Its reference is used up, and it has no amount. */
-export const isVoided = (row: RegisterRow): boolean => isOnlyRecorded(row) && row.amountEtb === 0;
+export const isVoided = (row: RegisterRow): boolean =>
+	isPaidByStatement(row) && row.amountEtb === 0;
 
 export const isTitleOrTotal = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);

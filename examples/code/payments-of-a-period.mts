@@ -1,19 +1,19 @@
 /** *One row for each payment* of `payments-of-a-period.json`. The first item has the page, and each has a row of the file. */
 import { fileRow } from './file-row.mts';
-import { hasOutcome, isOnlyRecorded, isVoided } from './payment-row.mts';
+import { hasOutcome, isPaidByStatement, isVoided } from './payment-row.mts';
 import { byPeriod, heading, pageField } from './page.mts';
-import { loadRegister } from './register.mts';
+import { registerOf } from './register.mts';
 import { forWhat } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
 const [asked] = itemsOf(() => $('Which period?'));
-const register = loadRegister();
+const register = registerOf(itemsOf(() => $('Payments')));
 // An n8n that does not know the login leaves the form open.
 const rows = register.rows.filter(
 	(row) => asked?.user?.id && (row.period || forWhat({})) === asked.period,
 );
 const paid = rows.filter((row) => hasOutcome('paid')(row) && !isVoided(row));
-const recorded = paid.filter(isOnlyRecorded);
+const recorded = paid.filter(isPaidByStatement);
 const isMixed = new Set(paid.map(forWhat)).size > 1;
 const { html } = pageField(
 	rows.length === 0 && 'There is no payment of this period.',

@@ -2,17 +2,17 @@
 import { openPageItems } from './open-page.mts';
 import { itemsOfPaidLess, paidLessOf } from './paid-less.mts';
 import { hasRemark, type PaymentRow } from './payment-row.mts';
-import { readRun, type PayrollRun } from './payroll-run.mts';
+import { readExecution, type PayrollExecution } from './payroll-execution.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 
-function itemsOfRun(run: PayrollRun | undefined): object[] {
-	if (run === undefined) return [];
-	if (run.isSettling) return openPageItems(run);
-	const underpaid = paidLessOf(run.results, run.register);
+function itemsOfRun(execution: PayrollExecution | undefined): object[] {
+	if (execution === undefined) return [];
+	if (execution.isSettling) return openPageItems(execution);
+	const underpaid = paidLessOf(execution.results, execution.register);
 	return [
-		...itemsForWhatNext(registerUpdates(run), run),
+		...itemsForWhatNext(registerUpdates(execution), execution),
 		...itemsOfPaidLess(underpaid),
-		...itemsOfRenamed(run.results.filter(({ paid }) => paid)),
+		...itemsOfRenamed(execution.results.filter(({ paid }) => paid)),
 	];
 }
 
@@ -26,4 +26,4 @@ const itemsOfRenamed = (paidBefore: PaymentRow[]): object[] =>
 		needsPerson: true,
 	}));
 
-export const items = itemsOfRun(readRun()).map((json) => ({ json }));
+export const items = itemsOfRun(readExecution()).map((json) => ({ json }));

@@ -11,7 +11,7 @@ import {
 import { isFarFrom } from './list-warnings.mts';
 import { hasRemark, isTitleOrTotal, likeOthers } from './payment-row.mts';
 import { peopleText, escapeHtml, namesWithNumbers } from './text.mts';
-import { itemsOf, type CheckedItem } from './workflow.mts';
+import { itemsOf, type CheckListItem } from './workflow.mts';
 
 const rows = $input.all().map(({ json }) => json);
 const [{ error = undefined, notRead = [] } = {}] = rows;
@@ -19,10 +19,10 @@ const { payroll = '' } = itemsOf(() => $('Set up people'))[0] ?? {};
 const people = itemsOf(() => $('People'));
 const others = people.filter((person) => person.payroll !== payroll);
 
-const readyAs = (known: CheckedItem['known']): CheckedItem[] =>
+const readyAs = (known: CheckListItem['known']): CheckListItem[] =>
 	rows.filter((row) => row.status === 'ready' && row.known === known);
 const [fresh, changedAnywhere, same] = [readyAs('new'), readyAs('changed'), readyAs('same')];
-const isElsewhere = (row: CheckedItem): boolean =>
+const isElsewhere = (row: CheckListItem): boolean =>
 	others.some(({ employeeKey }) => employeeKey === row.employeeKey);
 const elsewhere = [...changedAnywhere, ...same].filter(isElsewhere);
 const changed = changedAnywhere.filter((row) => !isElsewhere(row));
@@ -47,7 +47,7 @@ const payrolls = [...new Set(ofNamed.map((one) => one.payroll))].join(', ');
 const stays: Part =
 	elsewhere.length > 0 &&
 	`<h4>${escapeHtml(`Not changed, and not paid by ${payroll}: ${peopleText(elsewhere)}. They stay with ${payrolls}`)}</h4>`;
-const withoutNew = (row: CheckedItem): CheckedItem => ({
+const withoutNew = (row: CheckListItem): CheckListItem => ({
 	...row,
 	remarks: row.remarks?.filter(({ code }) => code !== 'new'),
 });

@@ -1,8 +1,8 @@
-/** The rows of the register after a run of a payroll. */
+/** The rows of the register after an execution of a payroll. */
 import { isChange } from '../../nodes/EtbWallet/list/remarks.ts';
 import {
 	hasOutcome,
-	isOnlyRecorded,
+	isPaidByStatement,
 	isVoided,
 	referenceOf,
 	sureness,
@@ -10,7 +10,7 @@ import {
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import type { PayrollRun } from './payroll-run.mts';
+import type { PayrollExecution } from './payroll-execution.mts';
 import { rowOf, unknownCopiesOf } from './register.mts';
 import { statementAbout } from './settling.mts';
 import { minuteOf } from './text.mts';
@@ -24,13 +24,13 @@ const storedOutcome = ({ outcome }: PaymentRow): RegisterRow['outcome'] =>
 	storedOutcomes[outcome ?? ''] ?? outcome;
 
 /** Whether the statement *It was not paid* changed nothing in the node, because somebody had settled it there. */
-export const wasFreedBefore = (result: PaymentRow, { submitted }: PayrollRun): boolean =>
+export const wasFreedBefore = (result: PaymentRow, { submitted }: PayrollExecution): boolean =>
 	result.code === 'ready' && statementAbout(submitted, result) === 'notPaid';
 
 /** Whether one statement was that it was not paid, and another one that it was, so that it is unknown again. */
 export const isContradicted = (
 	result: PaymentRow,
-	{ isSettling, submitted }: PayrollRun,
+	{ isSettling, submitted }: PayrollExecution,
 ): boolean =>
 	isSettling && result.code === 'notSettled' && statementAbout(submitted, result) !== 'notPaid';
 
@@ -45,12 +45,12 @@ export const isContradicted = (
 export function changeOfPaid(
 	result: PaymentRow,
 	old: RegisterRow,
-	{ isSettling, submitted }: PayrollRun,
+	{ isSettling, submitted }: PayrollExecution,
 ): 'voided' | 'restored' | 'perhapsTwice' | undefined {
 	if (!isSettling || storedOutcome(result) !== 'paid') return undefined;
 	const statement = statementAbout(submitted, result);
 	if (statement === 'takesBackPaid')
-		return isOnlyRecorded(old) && !isVoided(old) ? 'voided' : undefined;
+		return isPaidByStatement(old) && !isVoided(old) ? 'voided' : undefined;
 	if (statement !== 'paid' && statement !== 'takesBackNotPaid') return undefined;
 	if (isVoided(old)) return 'restored';
 	return old.txHash ? 'perhapsTwice' : undefined;
@@ -60,7 +60,7 @@ export function changeOfPaid(
 function changedPaidRow(
 	change: 'voided' | 'restored' | 'perhapsTwice',
 	old: RegisterRow,
-	{ submitted }: PayrollRun,
+	{ submitted }: PayrollExecution,
 ): RegisterRow {
 	const statements = {
 		voided: 'that this is wrong',
@@ -84,14 +84,14 @@ const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
 function registeredReason(
 	row: PaymentRow,
 	old: RegisterRow,
-	run: PayrollRun,
+	execution: PayrollExecution,
 ): RegisterRow['reason'] {
 	// A problem names the workflow that left it unknown.
 	if (keepsReason(row, old)) return row.problem || old.reason;
-	if (isContradicted(row, run)) {
-		const [first, second] = [old.settledBy || 'Somebody', run.submitted.user?.email];
+	if (isContradicted(row, execution)) {
+		const [first, second] = [old.settledBy || 'Somebody', execution.submitted.user?.email];
 		const takesBack =
-			first === second || statementAbout(run.submitted, row) === 'takesBackNotPaid'
+			first === second || statementAbout(execution.submitted, row) === 'takesBackNotPaid'
 				? `${second} took that back`
 				: `${second} as paid`;
 		return `${first} recorded it as not paid, and ${takesBack}. Ask the partner service once more`;
@@ -113,26 +113,36 @@ function registeredReason(
  * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
  * notPaid | never | unless it is contradicted, or was sent again
  */
-function staysAsItIs(row: PaymentRow, old: RegisterRow, run: PayrollRun): boolean {
+function staysAsItIs(row: PaymentRow, old: RegisterRow, execution: PayrollExecution): boolean {
 	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
-	if (!run.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
+	if (!execution.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
 	// It was sent again after somebody had recorded it as not paid, and n8n died before it wrote the register.
 	const isUnknownAgain = hasOutcome('unknown')(row) && hasOutcome('notPaid')(old);
 	const changesRow = isUnknownAgain || codesOfChange.includes(row.code ?? '');
-	return !changesRow && !isContradicted(row, run) && !wasFreedBefore(row, run);
+	return !changesRow && !isContradicted(row, execution) && !wasFreedBefore(row, execution);
 }
 
-function approverOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): RegisterRow['approvedBy'] {
-	if (run.isSettling || hasOutcome('alreadyPaid')(row)) return old.approvedBy;
-	return run.sentEmployeeKeys.has(row.employeeKey) ? run.submitted.user?.email : '';
+function approverOf(
+	row: PaymentRow,
+	old: RegisterRow,
+	execution: PayrollExecution,
+): RegisterRow['approvedBy'] {
+	if (execution.isSettling || hasOutcome('alreadyPaid')(row)) return old.approvedBy;
+	return execution.sentEmployeeKeys.has(row.employeeKey) ? execution.submitted.user?.email : '';
 }
 
 /** The value for `settledBy`: undefined keeps the name of somebody else, and empty removes it. */
-function settlerOf(row: PaymentRow, old: RegisterRow, run: PayrollRun): string | undefined {
+function settlerOf(
+	row: PaymentRow,
+	old: RegisterRow,
+	execution: PayrollExecution,
+): string | undefined {
 	// Somebody had recorded it as not paid, but it was sent again, and paid.
 	if (row.code === 'paidBefore') return hasOutcome('notPaid')(old) ? '' : undefined;
-	return run.isSettling && !isContradicted(row, run) ? run.submitted.user?.email : '';
+	return execution.isSettling && !isContradicted(row, execution)
+		? execution.submitted.user?.email
+		: '';
 }
 
 /**
@@ -143,7 +153,7 @@ function timeOfSending(
 	outcome: RegisterRow['outcome'],
 	code: PaymentRow['code'],
 	{ paidAt, updatedAt, requestedAmountEtb }: RegisterRow,
-	{ isSettling }: PayrollRun,
+	{ isSettling }: PayrollExecution,
 ): RegisterRow['paidAt'] {
 	// Nothing was sent of another payment. Its time and its amount are not known.
 	if (code === 'otherPayment' || (isSettling && !requestedAmountEtb)) return paidAt;
@@ -160,14 +170,15 @@ export interface RegisterUpdate {
 	mustBeWritten: boolean;
 }
 
-function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
+function updateFor(result: PaymentRow, execution: PayrollExecution): RegisterUpdate {
 	const reference = referenceOf(result);
-	const known: RegisterRow = rowOf(run.register, result) ?? {};
+	const known: RegisterRow = rowOf(execution.register, result) ?? {};
 	const { updatedAt, createdAt, ...old } = known;
-	const change = changeOfPaid(result, old, run);
-	if (change !== undefined) return { row: changedPaidRow(change, old, run), mustBeWritten: true };
-	const [outcome, reason] = [storedOutcome(result), registeredReason(result, old, run)];
-	if (staysAsItIs(result, old, run)) {
+	const change = changeOfPaid(result, old, execution);
+	if (change !== undefined)
+		return { row: changedPaidRow(change, old, execution), mustBeWritten: true };
+	const [outcome, reason] = [storedOutcome(result), registeredReason(result, old, execution)];
+	if (staysAsItIs(result, old, execution)) {
 		// The row has the name of the list, and its reason the name at the time of the payment.
 		const { name = old.name } = hasOutcome('paid')(old) ? result : {};
 		const row = { ...old, name, reason: reason || old.reason, updatedAt };
@@ -188,26 +199,26 @@ function updateFor(result: PaymentRow, run: PayrollRun): RegisterUpdate {
 		requestedAmountEtb,
 		phone: merged.phone && String(merged.phone),
 		userId: result.toUserId ?? old.userId,
-		paidAt: result.paidAt ?? timeOfSending(outcome, result.code, known, run),
+		paidAt: result.paidAt ?? timeOfSending(outcome, result.code, known, execution),
 		amountEtb: outcome === 'paid' ? amountEtb : undefined,
 		txHash: result.txHash,
 		workflow: `${$workflow.name} (${$workflow.id})`,
-		approvedBy: approverOf(result, old, run),
-		settledBy: settlerOf(result, old, run),
+		approvedBy: approverOf(result, old, execution),
+		settledBy: settlerOf(result, old, execution),
 	};
 	// A row of a list that cannot be read has no reference.
 	return { row, mustBeWritten: Boolean(reference) };
 }
 
-export const registerUpdates = (run: PayrollRun): RegisterUpdate[] =>
-	run.results.map((result) => updateFor(result, run));
+export const registerUpdates = (execution: PayrollExecution): RegisterUpdate[] =>
+	execution.results.map((result) => updateFor(result, execution));
 
 /** Whether a person has to do something about a payment. */
-export const needsPerson = ({ outcome }: RegisterRow, { isSettling }: PayrollRun): boolean =>
+export const needsPerson = ({ outcome }: RegisterRow, { isSettling }: PayrollExecution): boolean =>
 	!isSettling && (outcome === 'notPaid' || outcome === 'unknown');
 
 /** The other rows of a payment that is settled as not paid. They would keep it unknown. */
-const settledCopies = (row: RegisterRow, { register }: PayrollRun): RegisterRow[] =>
+const settledCopies = (row: RegisterRow, { register }: PayrollExecution): RegisterRow[] =>
 	hasOutcome('notPaid')(row)
 		? unknownCopiesOf(row, register).map(({ id }) => ({ ...row, id }))
 		: [];
@@ -216,12 +227,12 @@ const settledCopies = (row: RegisterRow, { register }: PayrollRun): RegisterRow[
  * The items for the node *What next?*, which sends an item to one output: a row that is written and needs a person
  * is two items. `createdAt` marks those to write, because the node of the table drops this column.
  */
-export const itemsForWhatNext = (updates: RegisterUpdate[], run: PayrollRun) => [
+export const itemsForWhatNext = (updates: RegisterUpdate[], execution: PayrollExecution) => [
 	...updates
 		.filter(({ mustBeWritten }) => mustBeWritten)
-		.flatMap(({ row }) => [row, ...settledCopies(row, run)])
+		.flatMap(({ row }) => [row, ...settledCopies(row, execution)])
 		.map((row) => ({ ...row, createdAt: true as const })),
 	...updates
-		.filter(({ row }) => needsPerson(row, run))
+		.filter(({ row }) => needsPerson(row, execution))
 		.map(({ row }) => ({ ...row, needsPerson: true })),
 ];

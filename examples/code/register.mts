@@ -16,7 +16,6 @@ import {
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { itemsOf } from './workflow.mts';
 
 export interface Register {
 	/** For the key of each reference the row with the surest outcome. */
@@ -54,12 +53,6 @@ export function registerOf(read: RegisterRow[]): Register {
 	);
 	const unknownCopies = groupBy(rows.filter(hasOutcome('unknown')), keyOfRow);
 	return { byReference, rows: [...byTransaction.values()], unknownCopies };
-}
-
-/** The register as it was read last. */
-export function loadRegister(): Register {
-	const afterDecision = itemsOf(() => $('Payments now'));
-	return registerOf(afterDecision.length > 0 ? afterDecision : itemsOf(() => $('Payments')));
 }
 
 /** The row of a payment: that with its reference, in any spelling. */

@@ -8,12 +8,11 @@ import {
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import type { PayrollRun } from './payroll-run.mts';
+import type { PayrollExecution } from './payroll-execution.mts';
 import { correctionsOf, nextCorrection, rowOf, type Register } from './register.mts';
 import { changeOfPaid, isContradicted, wasFreedBefore } from './register-updates.mts';
 import { statementAbout } from './settling.mts';
 import { escapeHtml, minuteOf, namesWithNumbers, settledAt } from './text.mts';
-import { itemsOf } from './workflow.mts';
 
 /** The words for paying an amount that was not paid, with the link to the form. HTML. */
 export function correctionLink(row: RegisterRow, register: Register): string {
@@ -25,7 +24,7 @@ export function correctionLink(row: RegisterRow, register: Register): string {
 }
 
 /** The reason why a payment stays paid although somebody said *It was not paid*. HTML. */
-function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string {
+function reasonItStaysPaid(result: PaymentRow, { register, openPath }: PayrollExecution): string {
 	const known: RegisterRow = rowOf(register, result) ?? {};
 	// The register was read before another page that was sent at the same moment wrote into it.
 	const paid = hasOutcome('paid')(known) ? known : {};
@@ -34,21 +33,20 @@ function reasonItStaysPaid(result: PaymentRow, { register }: PayrollRun): string
 		: paid.paidAt
 			? `it was paid at ${minuteOf(paid.paidAt)}`
 			: 'somebody else recorded it as paid';
-	const { path } = $('What is open').params.options;
 	const next = paid.txHash
 		? `with the transaction ${paid.txHash}. If it was not paid, ${correctionLink(known, register)}`
-		: `If it was not paid, say on a fresh page ${formLink(path, 'What is open')} that this record is wrong`;
+		: `If it was not paid, say on a fresh page ${formLink(openPath, 'What is open')} that this record is wrong`;
 	return `${namesWithNumbers([known])} (${escapeHtml(result.reference)}): you said that it was not paid, but ${escapeHtml(how)}. Ask the partner service again${paid.txHash ? ', ' : '. '}${next}`;
 }
 
 /** The code of a result. A statement that changed nothing, because it was given before, is recorded too. */
-const codeOf = (result: PaymentRow, run: PayrollRun): Code | undefined =>
-	wasFreedBefore(result, run) ? 'settledNotPaid' : result.code;
+const codeOf = (result: PaymentRow, execution: PayrollExecution): Code | undefined =>
+	wasFreedBefore(result, execution) ? 'settledNotPaid' : result.code;
 
 /** The reason why a statement is not recorded; empty if it is. */
-function reasonNotRecorded(result: PaymentRow, run: PayrollRun): string {
+function reasonNotRecorded(result: PaymentRow, execution: PayrollExecution): string {
 	const { message = '', remedy = '' } = result;
-	const code = codeOf(result, run);
+	const code = codeOf(result, execution);
 	if (code === 'settledPaid' || code === 'settledNotPaid' || code === 'paidBefore') return '';
 	// The steps of the node do not fit here, because the page leads to its form itself.
 	return code === 'notSettled'
@@ -78,15 +76,19 @@ interface StatementEnds {
 	notRecorded: string[];
 }
 
-function endsOf(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): StatementEnds {
-	const { submitted, register, results } = run;
+function endsOf(
+	rows: RegisterRow[],
+	unknown: RegisterRow[],
+	execution: PayrollExecution,
+): StatementEnds {
+	const { submitted, register, results } = execution;
 	const byReference = new Map(results.map((result) => [result.reference, result]));
 	const isSaid = (row: RegisterRow, wanted: ReturnType<typeof statementAbout>): boolean =>
 		statementAbout(submitted, row) === wanted;
 	const endedAs = (code: Code): RegisterRow[] =>
 		rows.filter(({ reference }) => {
 			const result = byReference.get(reference);
-			return result !== undefined && codeOf(result, run) === code;
+			return result !== undefined && codeOf(result, execution) === code;
 		});
 	const paidBefore = endedAs('paidBefore');
 	const rowsWhere = (holds: (result: PaymentRow, old: RegisterRow) => boolean): RegisterRow[] =>
@@ -96,24 +98,24 @@ function endsOf(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): S
 		});
 	const isSaidPaid = (row: RegisterRow): boolean =>
 		isSaid(row, 'paid') || isSaid(row, 'takesBackNotPaid');
-	const restored = rowsWhere((result, old) => changeOfPaid(result, old, run) === 'restored');
+	const restored = rowsWhere((result, old) => changeOfPaid(result, old, execution) === 'restored');
 	const voided = rowsWhere(
 		(result, old) =>
-			changeOfPaid(result, old, run) === 'voided' || (isVoided(old) && !isSaidPaid(result)),
+			changeOfPaid(result, old, execution) === 'voided' || (isVoided(old) && !isSaidPaid(result)),
 	);
 	// The register can lack the payment of one that was freed, sent again, and paid.
 	const wasFreed = (old: RegisterRow): boolean =>
 		hasOutcome('notPaid')(old) && Boolean(old.settledBy);
 	const perhapsTwice = rowsWhere(
 		(result, old) =>
-			changeOfPaid(result, old, run) === 'perhapsTwice' ||
+			changeOfPaid(result, old, execution) === 'perhapsTwice' ||
 			(result.code === 'paidBefore' && wasFreed(old) && isSaidPaid(result)),
 	);
 	const denied = paidBefore.filter((row) => isSaid(row, 'notPaid') && !voided.includes(row));
 	const endsElsewhere = new Set([...denied, ...perhapsTwice, ...voided, ...restored]);
 	const contradicted = rows.filter((row) => {
 		const result = byReference.get(row.reference);
-		return result !== undefined && hasOutcome('unknown')(row) && isContradicted(result, run);
+		return result !== undefined && hasOutcome('unknown')(row) && isContradicted(result, execution);
 	});
 	const told = new Set(contradicted.map(({ reference }) => reference));
 	return {
@@ -128,7 +130,7 @@ function endsOf(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): S
 		differing: contradicted.filter((row) => !isSaid(row, 'takesBackNotPaid')),
 		outdated: unknown.filter((row) => !isSaid(row, undefined) && !byReference.has(row.reference)),
 		notRecorded: results.flatMap((result) => {
-			const reason = told.has(result.reference) ? '' : reasonNotRecorded(result, run);
+			const reason = told.has(result.reference) ? '' : reasonNotRecorded(result, execution);
 			const { name = '' }: RegisterRow = rowOf(register, result) ?? {};
 			return (reason && `${name} (${result.reference}): ${reason.replace(/\.\s*$/, '')}`) || [];
 		}),
@@ -139,13 +141,13 @@ function endsOf(rows: RegisterRow[], unknown: RegisterRow[], run: PayrollRun): S
 export function statementParts(
 	rows: RegisterRow[],
 	unknown: RegisterRow[],
-	run: PayrollRun,
+	execution: PayrollExecution,
 ): Part[] {
-	const { submitted, register } = run;
-	const ends = endsOf(rows, unknown, run);
+	const { submitted, register, lastResults } = execution;
+	const ends = endsOf(rows, unknown, execution);
 	const isNothing = Object.values(ends).every(({ length }: { length: number }) => length === 0);
 	const isAnythingSaid = register.rows.some((row) => statementAbout(submitted, row));
-	const [first = {}] = itemsOf(() => $('Pay salaries'));
+	const [first = {}] = lastResults;
 	const reasonOfNothing = isAnythingSaid ? reasonOf(first) : 'Nothing was recorded';
 	const corrected = ends.restored.filter((row) => correctionsOf(row, register).length > 0);
 	const unknownPart = (reason: string, people: RegisterRow[]): Part =>
@@ -164,7 +166,7 @@ export function statementParts(
 		ends.perhapsTwice.length > 0 &&
 			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.perhapsTwice)}. It was recorded as not paid, sent again, and paid. Ask the partner service whether both were made.</h4>`,
 		...ends.denied.map(
-			(row) => `<h4>It stays recorded as paid: ${reasonItStaysPaid(row, run)}.</h4>`,
+			(row) => `<h4>It stays recorded as paid: ${reasonItStaysPaid(row, execution)}.</h4>`,
 		),
 		section('Paid before, and it stays paid', ends.paidBefore, register),
 		unknownPart('It was recorded as not paid by mistake', ends.unknownAgain),

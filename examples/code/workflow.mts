@@ -17,7 +17,8 @@ export interface Submitted {
 	[field: string]: unknown;
 }
 
-interface Upload {
+/** The form *Upload a list*. */
+export interface Upload {
 	user?: User;
 	period: string;
 	purpose: string;
@@ -25,12 +26,12 @@ interface Upload {
 }
 
 /** A row of *Check List*, or its only item when the list as a whole cannot be used. */
-export type CheckedItem = PaymentRow &
+export type CheckListItem = PaymentRow &
 	Partial<Pick<CheckedRow, 'known'>> & { error?: { message: string; remedy: string } };
 
 interface ItemsByNode {
 	'Upload a list': Upload;
-	'Check List': CheckedItem;
+	'Check List': CheckListItem;
 	'Pay salaries': PaymentRow;
 	Ask: Submitted;
 	Decision: { mode: string };
@@ -57,7 +58,7 @@ interface Time {
 
 declare global {
 	const $: <Name extends keyof ItemsByNode>(node: Name) => NodeRuns<ItemsByNode[Name]>;
-	const $input: { all(): Array<{ json: CheckedItem }> };
+	const $input: { all(): Array<{ json: CheckListItem }> };
 	const $runIndex: number;
 	const $workflow: { id: string; name: string };
 	const $execution: { resumeFormUrl: string };

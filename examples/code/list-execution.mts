@@ -1,20 +1,20 @@
-/** A run of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
+/** An execution of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
 import type { Outcome } from '../../nodes/EtbWallet/codes.ts';
 import { declineChoice, paymentsSince } from './approval.mts';
 import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import { otherCorrectionsOf, paidLessOf, withCorrections } from './paid-less.mts';
-import type { PayrollRun } from './payroll-run.mts';
+import type { PayrollExecution } from './payroll-execution.mts';
 import { registerOf } from './register.mts';
 import { registerUpdates, type RegisterUpdate } from './register-updates.mts';
-import { itemsOf, type CheckedItem, type User } from './workflow.mts';
+import type { CheckListItem, User } from './workflow.mts';
 
-export interface ListRun extends PayrollRun {
+export interface ListExecution extends PayrollExecution {
 	uploadedBy?: User;
 	filename: string;
 	purpose: string;
 	period: string;
 	/** The reason why the list as a whole cannot be used. */
-	error: CheckedItem['error'];
+	error: CheckListItem['error'];
 	notRead: string[];
 	/**
 	 * *refused*: an approval that does not count. *outdated*: an answer that came after another payment to somebody who
@@ -35,17 +35,20 @@ export interface ListRun extends PayrollRun {
 	paidLess: PaymentRow[];
 	/** Those of them whose correction for this purpose was paid with another amount. */
 	otherCorrections: PaymentRow[];
-	/** Those who were paid by this run. */
+	/** Those who were paid by this execution. */
 	paid: PaymentRow[];
 	updates: RegisterUpdate[];
 	/** The payments of the period, for any purpose, also those that were voided. */
 	paidForPeriod: RegisterRow[];
 }
 
-function decisionOf({ submitted }: PayrollRun, since: RegisterRow[]): ListRun['decision'] {
+function decisionOf(
+	{ submitted, mode }: PayrollExecution,
+	since: RegisterRow[],
+): ListExecution['decision'] {
 	if (submitted.decision === undefined) return undefined;
 	if (submitted.decision === declineChoice) return 'declined';
-	if (itemsOf(() => $('Decision')).at(-1)?.mode === 'pay') return 'approved';
+	if (mode === 'pay') return 'approved';
 	return since.length > 0 ? 'outdated' : 'refused';
 }
 
@@ -57,20 +60,19 @@ const unsent = (row: PaymentRow): PaymentRow => ({
 		'Nobody of the list was paid, because somebody in it got another payment meanwhile. Is it still to be paid?',
 });
 
-export function listRun(given: PayrollRun): ListRun {
-	const [upload] = itemsOf(() => $('Upload a list'));
-	const [firstRow] = itemsOf(() => $('Check List'));
-	const { register, sentEmployeeKeys } = given;
+export function listExecution(given: PayrollExecution): ListExecution {
+	const { register, sentEmployeeKeys, upload } = given;
+	const [firstRow] = given.checkedRows;
 	const since = paymentsSince({
-		dryRun: itemsOf(() => $('Pay salaries'), 0),
-		before: itemsOf(() => $('Payments')),
-		now: itemsOf(() => $('Payments now')),
+		dryRun: given.firstResults,
+		before: given.paymentsBefore,
+		now: given.paymentsNow,
 	});
 	const decision = decisionOf(given, since);
 	const ends = given.results.map((row) =>
 		decision === 'outdated' && hasOutcome('ready')(row) ? unsent(row) : row,
 	);
-	const run = { ...given, results: ends };
+	const execution = { ...given, results: ends };
 	const results = ends.map((row) => withCorrections(row, register));
 	const ended = (outcome: Outcome) => results.filter(hasOutcome(outcome));
 	const [first = {}] = results;
@@ -78,7 +80,7 @@ export function listRun(given: PayrollRun): ListRun {
 	const ready = ended('ready');
 	const isPaying = sentEmployeeKeys.size > 0;
 	return {
-		...run,
+		...execution,
 		period,
 		isPaying,
 		ready,
@@ -89,15 +91,14 @@ export function listRun(given: PayrollRun): ListRun {
 		notRead: first.notRead ?? [],
 		decision,
 		paymentsSinceCheck: registerOf(since).rows,
-		asksForApproval:
-			ready.length > 0 && !isPaying && (!$('Ask').isExecuted || decision === 'refused'),
+		asksForApproval: ready.length > 0 && !isPaying && (!given.isAnswered || decision === 'refused'),
 		unknown: ended('unknown'),
 		notPaid: ended('notPaid'),
 		paidBefore: ended('alreadyPaid'),
 		paidLess: paidLessOf(results, register),
 		otherCorrections: otherCorrectionsOf(results),
 		paid: ended('paid'),
-		updates: registerUpdates(run),
+		updates: registerUpdates(execution),
 		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),
 	};
 }

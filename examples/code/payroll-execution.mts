@@ -1,4 +1,4 @@
-/** A run of a payroll: the results of its list, or of the statements on its page *What is open*. */
+/** An execution of a payroll: the results of its list, or of the statements on its page *What is open*. */
 import { remarkIf } from '../../nodes/EtbWallet/list/remarks.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import {
@@ -9,13 +9,43 @@ import {
 	type PeopleRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { loadRegister, rowOf, registerOf, type Register } from './register.mts';
-import { isOfOtherWorkflow, itemsOf, type Submitted, type CheckedItem } from './workflow.mts';
+import { rowOf, registerOf, type Register } from './register.mts';
+import {
+	isOfOtherWorkflow,
+	itemsOf,
+	type CheckListItem,
+	type Submitted,
+	type Upload,
+} from './workflow.mts';
 
-export interface PayrollRun {
+/** The items and settings of the nodes of a payroll. A node that did not run has no items. */
+interface NodeData {
+	/** Whether it began with the form *What is open*. */
 	isSettling: boolean;
+	/** The number of pages that were shown before. */
+	pagesBefore: number;
 	/** The form *Ask* as it was sent last. */
 	submitted: Submitted;
+	isAnswered: boolean;
+	upload: Upload | undefined;
+	people: PeopleRow[];
+	checkedRows: CheckListItem[];
+	/** The rows of *Pay salaries* in its first run, which is dry if there is a page for an approval. */
+	firstResults: PaymentRow[];
+	/** Its rows in the last run. */
+	lastResults: PaymentRow[];
+	/** Its mode after the decision. */
+	mode: string | undefined;
+	/** The rows of the register before the page, and after its answer. */
+	paymentsBefore: RegisterRow[];
+	paymentsNow: RegisterRow[];
+	payDay: number;
+	/** The path of the form *What is open*. */
+	openPath: string;
+}
+
+export interface PayrollExecution extends NodeData {
+	/** The register as it was read last. */
 	register: Register;
 	/** The end of each row of the list, or of each reference that was settled. */
 	results: PaymentRow[];
@@ -23,35 +53,54 @@ export interface PayrollRun {
 	sentEmployeeKeys: ReadonlySet<PaymentRow['employeeKey']>;
 }
 
-/** Reads the run from the nodes of the workflow; undefined before a list was checked. */
-export function readRun(): PayrollRun | undefined {
-	const isSettling = $('What is open').isExecuted;
-	if (!isSettling && !$('Check List').isExecuted) return undefined;
-	const payResults = itemsOf(() => $('Pay salaries'));
-	const register = loadRegister();
-	const sent = new Set(
-		payResults.filter(({ mode }) => mode !== 'dryRun').map((row) => row.employeeKey),
-	);
-	const withReference = payResults.filter(({ reference }) => reference);
+function readNodes(isSettling: boolean): NodeData {
 	return {
 		isSettling,
-		register,
-		sentEmployeeKeys: sent,
+		pagesBefore: $runIndex,
 		submitted: itemsOf(() => $('Ask')).at(-1) ?? {},
-		results: isSettling ? withReference : resultsOfList(register, sent),
+		isAnswered: $('Ask').isExecuted,
+		upload: itemsOf(() => $('Upload a list'))[0],
+		people: itemsOf(() => $('People')),
+		checkedRows: itemsOf(() => $('Check List')),
+		firstResults: itemsOf(() => $('Pay salaries'), 0),
+		lastResults: itemsOf(() => $('Pay salaries')),
+		mode: itemsOf(() => $('Decision')).at(-1)?.mode,
+		paymentsBefore: itemsOf(() => $('Payments')),
+		paymentsNow: itemsOf(() => $('Payments now')),
+		payDay: $('Check List').params.payDay,
+		openPath: $('What is open').params.options.path,
 	};
 }
 
-function resultsOfList(register: Register, sent: PayrollRun['sentEmployeeKeys']): PaymentRow[] {
-	const rows = itemsOf(() => $('Check List')).filter((row) => !isTitleOrTotal(row));
-	const payrolls = new Map(itemsOf(() => $('People')).map((one) => [one.employeeKey, one.payroll]));
-	// The second run pays. The first one has the rows that the second one did not get. Of a list that is made of two
+/** Reads the execution from the nodes of the workflow; undefined before a list was checked. */
+export function readExecution(): PayrollExecution | undefined {
+	const isSettling = $('What is open').isExecuted;
+	if (!isSettling && !$('Check List').isExecuted) return undefined;
+	const nodes = readNodes(isSettling);
+	const { lastResults, paymentsBefore, paymentsNow } = nodes;
+	const register = registerOf(paymentsNow.length > 0 ? paymentsNow : paymentsBefore);
+	const sent = lastResults.filter(({ mode }) => mode !== 'dryRun');
+	const sentEmployeeKeys = new Set(sent.map((row) => row.employeeKey));
+	const results = isSettling
+		? lastResults.filter(({ reference }) => reference)
+		: resultsOfList(nodes, register, sentEmployeeKeys);
+	return { ...nodes, register, sentEmployeeKeys, results };
+}
+
+function resultsOfList(
+	{ checkedRows, people, firstResults, lastResults, paymentsBefore, upload }: NodeData,
+	register: Register,
+	sent: PayrollExecution['sentEmployeeKeys'],
+): PaymentRow[] {
+	const rows = checkedRows.filter((row) => !isTitleOrTotal(row));
+	const payrolls = new Map(people.map((one) => [one.employeeKey, one.payroll]));
+	// The last run pays. The first one has the rows that the last one did not get. Of a list that is made of two
 	// sheets, two rows can have one line, but no two that are ready have one employee number.
-	const paying = [...itemsOf(() => $('Pay salaries'), 0), ...itemsOf(() => $('Pay salaries'))];
-	const results = new Map(paying.map((row) => [row.employeeKey, row]));
-	const before = registerOf(itemsOf(() => $('Payments')));
+	const results = new Map([...firstResults, ...lastResults].map((row) => [row.employeeKey, row]));
+	const before = registerOf(paymentsBefore);
 	return rows.map((checked) => {
-		const listed = beforeSending(checked, payrolls.get(checked.employeeKey), register);
+		const payroll = upload && payrolls.get(checked.employeeKey);
+		const listed = beforeSending(checked, payroll, register);
 		const result = checked.status === 'ready' ? results.get(checked.employeeKey) : undefined;
 		const row = result === undefined ? listed : withResult(listed, result);
 		return withSentAmount(
@@ -76,10 +125,10 @@ function withResult(listed: PaymentRow, result: PaymentRow): PaymentRow {
 /**
  * A row of *Check List* before it was sent. A salary is paid by one payroll, and other purposes are paid from a file to
  * everybody.
- * @param payroll the payroll of the person in the table of people
+ * @param payroll the payroll of the person in the table of people; undefined in the monthly payroll
  */
 function beforeSending(
-	row: CheckedItem,
+	row: CheckListItem,
 	payroll: PeopleRow['payroll'],
 	register: Register,
 ): PaymentRow {
@@ -91,8 +140,7 @@ function beforeSending(
 		const { reference } = unknown;
 		return { ...row, ...fromRegister, reference, outcome: 'unknown', isFromRegister: true };
 	}
-	const hasList = itemsOf(() => $('Upload a list')).length > 0;
-	const isElsewhere = hasList && row.status === 'problem' && !row.toUserId && payroll !== 'file';
+	const isElsewhere = row.status === 'problem' && !row.toUserId && payroll !== 'file';
 	const problem = `The salary of this person is paid by the payroll ${payroll}`;
 	return {
 		...row,
