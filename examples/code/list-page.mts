@@ -209,7 +209,7 @@ function resultParts(execution: ListExecution, headings: string[], uploadAgain: 
 	// Of a late approval the headline says what to do.
 	const isNext = decision !== 'declined' && decision !== 'outdated';
 	const stillUnpaid = isNext ? [...notPaid, ...ready] : [];
-	const numberless = stillUnpaid.filter((row) => !referenceOf(row));
+	const numberless = decision === 'declined' ? [] : notPaid.filter((row) => !referenceOf(row));
 	// The rows of the period that another list left.
 	const own = new Set(updates.map(({ row }) => row.reference));
 	const leftByOthers = register.rows.filter(
