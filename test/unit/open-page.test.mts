@@ -1,0 +1,419 @@
+/** The page *What is open*, and the statements that it gives to the node that settles. */
+import { z } from 'zod';
+import type { RegisterRow } from '../../examples/code/payment-row.mts';
+import { wasNotPaid, wasPaid, type Asked } from '../../examples/code/settling.mts';
+import type { Submitted } from '../../examples/code/workflow.mts';
+import {
+	check,
+	pageAndRows,
+	period,
+	purpose,
+	referenceOf,
+	registered,
+	user,
+	type Rows,
+} from '../support/example-code.mts';
+
+describe('an answer about a payment that another page recorded as paid', () => {
+	const open = [registered(1, 'unknown', { workflow: 'S (own)' })];
+	const after = (answered: object, now: Rows = open): string => {
+		const [shown] = pageAndRows(
+			'payroll-from-a-file.json',
+			{
+				'What is open': [[{}]],
+				Payments: [open],
+				'Payments now': [now],
+				Ask: [[{ ...answered, user: user('second') }]],
+				'Pay salaries': [
+					[
+						{
+							outcome: 'alreadyPaid',
+							code: 'paidBefore',
+							mode: 'settle',
+							reference: referenceOf(1),
+						},
+					],
+				],
+			},
+			1,
+		);
+		return JSON.stringify(shown);
+	};
+
+	test('changes nothing in the register', () => {
+		const settledBy = 'first@example.com';
+		for (const more of [{ settledBy }, { txHash: '0x1' }]) {
+			const rows = pageAndRows(
+				'payroll.json',
+				{
+					'What is open': [[{}]],
+					Payments: [open],
+					'Payments now': [[registered(1, 'paid', { workflow: 'S (own)', ...more })]],
+					Ask: [[{ [referenceOf(1)]: 'It was not paid', user: user('second') }]],
+					'Pay salaries': [
+						[
+							{
+								...{ outcome: 'alreadyPaid', code: 'paidBefore', mode: 'settle' },
+								reference: referenceOf(1),
+							},
+						],
+					],
+				},
+				1,
+			);
+			expect(rows.filter(({ createdAt }) => createdAt === true)).toEqual([]);
+		}
+	});
+
+	test('says in red that it contradicts, whose answer counts, and what to do', () => {
+		const answered = { [referenceOf(1)]: 'It was not paid' };
+		const settled = registered(1, 'paid', { workflow: 'S (own)', settledBy: 'first@example.com' });
+		expect(after(answered, [settled])).toMatch(
+			/<h4>It stays recorded as paid: Person 1 .*said that it was not paid, but first@example.com recorded it as paid at .*etb-file-open.* this record is wrong/,
+		);
+		const sent = registered(1, 'paid', { workflow: 'S (own)', txHash: '0x1' });
+		expect(after(answered, [sent])).toMatch(/It stays recorded as paid: .*0x1.*purpose=correction/);
+		expect(after(answered)).toMatch(
+			/<h4>It stays recorded as paid: .* but somebody else recorded it as paid/,
+		);
+	});
+});
+
+describe('the answers of the page What is open', () => {
+	const own = { workflow: 'S (own)' };
+	const settledBy = 'first@example.com';
+	const named = (outcomes: string[], more: object[] = []): Rows =>
+		outcomes.map((outcome, index) =>
+			registered(index, outcome, { ...own, reference: `r ${index}`, name: 'Sara', ...more[index] }),
+		);
+	const Asking = z.object({ asked: z.custom<Asked>() });
+	/** The statements that the node records after this answer to the page of these payments. */
+	function statements(answer: Submitted, payments: Rows, later = payments) {
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		const { asked } = Asking.parse(pageAndRows('payroll.json', runs)[0]);
+		const [before, now] = [payments, later].map((rows) =>
+			z.array(z.custom<RegisterRow>()).parse(rows),
+		);
+		const given = [answer, asked, before ?? [], now ?? []] as const;
+		return { wasPaid: wasPaid(...given), wasNotPaid: wasNotPaid(...given) };
+	}
+
+	test('name the unknown payments, and the time at which each was sent', () => {
+		const payments = named(['unknown', 'paid']);
+		const paid = { 'r%200': 'It was paid', 'r%201': 'It was paid' };
+		expect(statements(paid, payments)).toMatchObject({ wasPaid: ['r 0'], wasNotPaid: [] });
+		const notPaid = { 'r%200': 'It was not paid', 'r%201': 'It was not paid' };
+		const sent = { reference: 'r 0', sentAt: '2026-10-25T08:00:00.000Z' };
+		expect(statements(notPaid, payments)).toMatchObject({ wasPaid: [], wasNotPaid: [sent] });
+		const nothing = { wasPaid: [], wasNotPaid: [] };
+		expect(statements({ 'r%200': 'Not known yet' }, payments)).toEqual(nothing);
+	});
+
+	test.each([
+		['sent again', { updatedAt: '2026-10-25T09:00:00Z' }, 0],
+		['written anew', { id: 9 }, 0],
+		['recorded as paid', { outcome: 'paid', updatedAt: '2026-10-25T09:00:00Z' }, 1],
+		['recorded as not paid', { outcome: 'notPaid', updatedAt: '2026-10-25T09:00:00Z' }, 1],
+		['the same', { updatedAt: new Date('2026-10-25T08:00:00Z') }, 1],
+	])('are about the payment that the page showed: it is %s by then', (_how, more, count) => {
+		const payments = named(['unknown']);
+		const [later = {}] = named(['unknown'], [more]);
+		for (const answer of ['It was paid', 'It was not paid']) {
+			const said = statements({ 'r%200': answer }, payments, [later]);
+			expect([...said.wasPaid, ...said.wasNotPaid]).toHaveLength(count);
+		}
+		expect(statements({ 'r%200': 'It was not paid' }, payments, [])['wasNotPaid']).toEqual([]);
+	});
+
+	test('say that one was recorded as paid by mistake', () => {
+		const payments = named(['paid', 'paid'], [{ settledBy, amountEtb: 9 }, { txHash: '0x1' }]);
+		const said = [0, 1].map((index) =>
+			statements({ mistake: `Sara (r ${index}): recorded as paid` }, payments),
+		);
+		expect(said).toMatchObject([
+			{ wasPaid: ['r 0'], wasNotPaid: [] },
+			{ wasPaid: [], wasNotPaid: [] },
+		]);
+	});
+
+	/** The page and the written row after an answer about one payment, and the result of the node. */
+	function answered(answer: object, before: object, result: object, others: Rows = []) {
+		const reference = referenceOf(1);
+		const row = registered(1, 'paid', { ...own, settledBy, ...before });
+		const runs = {
+			'What is open': [[{}]],
+			Payments: [[registered(1, 'unknown', own)]],
+			'Payments now': [[row, ...others]],
+			Ask: [[{ ...answer, user: user('second') }]],
+			'Pay salaries': [[{ reference, ...result, mode: 'settle' }]],
+		};
+		const items = pageAndRows('payroll.json', runs, 1);
+		const [written] = items.filter(({ createdAt }) => createdAt === true);
+		return { page: JSON.stringify(items[0]), written };
+	}
+	const isPaid = { outcome: 'alreadyPaid', code: 'paidBefore' };
+
+	const wasNotPaidAfterAll = { mistake: `Person 1 (${referenceOf(1)}): recorded as paid` };
+	const wasPaidAfterAll = { mistake: `Person 1 (${referenceOf(1)}): recorded as not paid` };
+	const correction = (amountEtb: number) =>
+		registered(1, 'paid', { ...own, purpose: 'correction', reference: 'c', amountEtb });
+	/** The page *What is open*, or that of another workflow, after a record was taken back. */
+	const voided = { ...own, settledBy, amountEtb: 0, reason: 'b@x.et said that this is wrong' };
+	const openPageOf = (...payments: Rows): string =>
+		JSON.stringify(
+			pageAndRows('payroll.json', { 'What is open': [[{}]], Payments: [payments] })[0],
+		);
+
+	test('take back that one was paid, so that it has no amount, and lead to a correction', () => {
+		const { page, written } = answered(wasNotPaidAfterAll, {}, isPaid);
+		expect(written).toMatchObject({ outcome: 'paid', amountEtb: 0, requestedAmountEtb: 1000 });
+		expect(written).toMatchObject({ settledBy });
+		expect(written?.['reason']).toMatch(/^second@.* said at [-\d]+ [:\d]+ that this is wrong$/);
+		expect(page).toMatch(/<h4>Recorded as paid by mistake: Person 1.*purpose=correction/);
+		// The node can have lost its record: then it has the payment as paid from now on.
+		const settled = { outcome: 'alreadyPaid', code: 'settledPaid' };
+		expect(answered(wasNotPaidAfterAll, {}, settled).written).toMatchObject({ amountEtb: 0 });
+	});
+
+	test.each([
+		['has a transaction', wasNotPaidAfterAll, { txHash: '0x1' }],
+		['was taken back before', wasNotPaidAfterAll, voided],
+		['counts again already', wasPaidAfterAll, {}],
+	])('do not take back a record that %s', (_why, answer, before) => {
+		expect(answered(answer, before, isPaid).written).toBeUndefined();
+	});
+
+	test('take back that a record was wrong, and say that a correction may be too much', () => {
+		const { page, written } = answered(wasPaidAfterAll, voided, isPaid);
+		expect(written).toMatchObject({ outcome: 'paid', amountEtb: 1000 });
+		expect(written?.['reason']).toMatch(/this is wrong\. second@.* that it was paid after all$/);
+		expect(page).not.toContain('Perhaps paid twice');
+		expect(answered(wasPaidAfterAll, voided, isPaid, [correction(1000)]).page).toMatch(
+			/Perhaps paid twice: Person 1.*A correction was paid/,
+		);
+	});
+
+	test('of an old page agree with a record that was taken back, or take that back', () => {
+		const answer = (choice: string) => answered({ [referenceOf(1)]: choice }, voided, isPaid);
+		const agreed = answer('It was not paid');
+		expect(agreed.written).toBeUndefined();
+		expect(agreed.page).toMatch(/<h3>Recorded as paid by mistake: 1 person/);
+		expect(agreed.page).not.toContain('stays');
+		const again = answered(wasNotPaidAfterAll, voided, isPaid).page;
+		expect(again).not.toContain('stays paid');
+		expect(answer('It was paid').written).toMatchObject({ outcome: 'paid', amountEtb: 1000 });
+	});
+
+	test('say that one may be paid twice that was freed, and paid before the register had it', () => {
+		const freed = { outcome: 'notPaid', amountEtb: null };
+		const { page, written } = answered(wasPaidAfterAll, freed, isPaid);
+		expect(page).toMatch(/Perhaps paid twice: Person 1/);
+		expect(written).toMatchObject({ outcome: 'paid', settledBy: '' });
+		expect(written?.['reason']).toBe('First recorded as not paid by first@example.com');
+	});
+
+	test('count for each of two rows that two lists wrote of one payment', () => {
+		const copies = [1, 2].map((id) => registered(1, 'unknown', { ...own, id }));
+		const notPaid = { [referenceOf(1)]: 'It was not paid' };
+		expect(statements(notPaid, copies)['wasNotPaid']).toHaveLength(1);
+		const runs = {
+			'What is open': [[{}]],
+			Payments: [copies],
+			'Payments now': [copies],
+			Ask: [[{ ...notPaid, user: user('second') }]],
+			'Pay salaries': [
+				[{ reference: referenceOf(1), outcome: 'ready', code: 'settledNotPaid', mode: 'settle' }],
+			],
+		};
+		const written = pageAndRows('payroll.json', runs, 1).filter(({ createdAt }) => createdAt);
+		expect(written.map(({ id, outcome }) => [id, outcome]).sort()).toEqual([
+			[1, 'notPaid'],
+			[2, 'notPaid'],
+		]);
+	});
+
+	test('leave a wrong record on the page until corrections of its amount were paid', () => {
+		const row = registered(1, 'paid', voided);
+		const isAsked = /<h4>Recorded as paid by mistake: Person 1/;
+		expect(openPageOf(row)).toMatch(isAsked);
+		expect(openPageOf(row, correction(400))).toMatch(/Corrections for 2026-10: 400\.00 ETB/);
+		expect(openPageOf(row, correction(1000))).not.toMatch(isAsked);
+		// One correction does not stand for two payments.
+		const bonus = registered(1, 'paid', { ...voided, purpose: 'bonus', reference: 'b' });
+		expect(openPageOf(row, bonus, correction(1000))).toMatch(isAsked);
+		expect(openPageOf({ ...row, requestedAmountEtb: null }, correction(1000))).toMatch(isAsked);
+	});
+
+	test('keep a wrong record out of the sums, and the list says who is paid less', () => {
+		const row = registered(1, 'paid', voided);
+		const month = pageAndRows(
+			'payments-of-a-period.json',
+			{
+				'Which period?': [[{ period, user: user('first') }]],
+				Payments: [[row, correction(1000)]],
+			},
+			0,
+			'One row for each payment',
+		);
+		const told = JSON.stringify(month[0]);
+		expect(told).toMatch(/Recorded as paid by mistake: 1 person<.*Paid: 1 person, 1,000\.00 ETB</);
+		expect(told).not.toContain('not known');
+		const pageAfter = (...payments: Rows): string => {
+			const { rows, ready } = check(payments);
+			const list = {
+				'Upload a list': [[{ period, purpose, list: { filename: 'x' }, user: user('first') }]],
+				'Check List': [rows],
+				'Pay salaries': [ready],
+				Payments: [payments],
+			};
+			return JSON.stringify(pageAndRows('payroll-from-a-file.json', list)[0]);
+		};
+		expect(pageAfter(row)).toMatch(/Paid less than the list has, 1,000\.00 ETB less/);
+		// A correction counts for one of the two: then the other one is missing.
+		const bonus = registered(1, 'paid', { ...voided, purpose: 'bonus', reference: 'b' });
+		expect(pageAfter(row, bonus, correction(1000))).toMatch(/list has, 1,000\.00 ETB less/);
+		const paidSalary = registered(1, 'paid', { amountEtb: 600 });
+		expect(pageAfter(paidSalary, bonus, correction(1000))).toMatch(/list has, 400\.00 ETB less/);
+		expect(pageAfter(paidSalary, bonus, correction(1400))).not.toContain('Paid less than');
+		expect(pageAfter(row, correction(1000))).toMatch(
+			/Paid before, not again: 1 person, 0\.00 ETB</,
+		);
+		expect(pageAfter(row, correction(1000))).not.toContain('Paid less than');
+	});
+
+	test('leave a payment that was sent again and paid as it is, and say that it may be paid twice', () => {
+		const paid = { amountEtb: 1777, txHash: '0x7', settledBy: '' };
+		const said = answered({ [referenceOf(1)]: 'It was paid' }, paid, isPaid);
+		expect(said.written).toMatchObject({ amountEtb: 1777, txHash: '0x7' });
+		expect(said.written?.['reason']).toMatch(
+			/second@.* paid before this, so perhaps it was paid twice/,
+		);
+		expect(said.page).toMatch(/Perhaps paid twice: Person 1/);
+		const mistake = `Person 1 (${referenceOf(1)}): recorded as not paid`;
+		expect(answered({ mistake }, paid, isPaid).page).toMatch(/Perhaps paid twice: Person 1/);
+		const denied = answered({ [referenceOf(1)]: 'It was not paid' }, paid, isPaid);
+		expect(denied.written).toBeUndefined();
+		expect(denied.page).not.toContain('Perhaps paid twice');
+	});
+
+	test('are told as not recorded if the payment was sent again, and is unknown', () => {
+		const again = { outcome: 'unknown', settledBy: '', updatedAt: '2026-10-26T08:00:00Z' };
+		const nothing = { outcome: 'unknown', code: 'notSettled', message: 'Empty' };
+		const answer = { [referenceOf(1)]: 'It was paid' };
+		const { page, written } = answered(answer, again, { ...nothing, reference: undefined });
+		expect(written).toBeUndefined();
+		expect(page).toMatch(/Not recorded: Person 1 .*it may have been sent again/);
+	});
+
+	test('say whose mistake is taken back by whom', () => {
+		const freed = { outcome: 'notPaid' };
+		const mistake = `Person 1 (${referenceOf(1)}): recorded as not paid`;
+		const contradicted = { outcome: 'unknown', code: 'notSettled', message: 'Differs' };
+		const { written } = answered({ mistake }, freed, contradicted);
+		expect(written?.['reason']).toMatch(
+			/^first@.* recorded it as not paid, and second@.* took that back/,
+		);
+	});
+
+	test('take back that one was not paid, if a person said so', () => {
+		const outcomes = ['unknown', 'notPaid', 'notPaid', 'paid', 'paid'];
+		const payments = named(outcomes, [{ settledBy }, { settledBy }, {}, { settledBy }, voided]);
+		const takenBack = outcomes.map(
+			(_, index) =>
+				statements({ mistake: `Sara (r ${index}): recorded as not paid` }, payments)['wasPaid'],
+		);
+		const taken = (index: number) => [{ reference: `r ${index}`, takesBack: true }];
+		expect(takenBack).toEqual([[], taken(1), [], [], taken(4)]);
+	});
+
+	test.each(['Unknown', '', 'refunded', null])(
+		'are asked of a payment with the outcome %j, and recorded',
+		(outcome) => {
+			const payments = [registered(1, 'unknown', { ...own, outcome })];
+			const said = statements({ [referenceOf(1)]: 'It was paid' }, payments);
+			expect(said).toMatchObject({ wasPaid: [referenceOf(1)] });
+		},
+	);
+
+	test('show with an unknown payment nothing of one with another reference', () => {
+		const settled = { reference: `${referenceOf(1)}-x`, settledBy };
+		const unknown = registered(1, 'unknown', { ...own, settledBy: '', paidAt: '' });
+		const payments = [unknown, registered(1, 'paid', { ...own, ...settled, id: 2 })];
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		const [, shown] =
+			/<h3><em>UNKNOWN(.*?)<\/table>/.exec(
+				JSON.stringify(pageAndRows('payroll-from-a-file.json', runs)[0]),
+			) ?? [];
+		expect(shown).toContain('Unknown since 2026-10-25 11:00');
+		expect(shown).not.toContain(settledBy);
+	});
+
+	test('say how the workflow pays only of payments of its own', () => {
+		for (const [workflow, says] of [
+			['S (own)', true],
+			['Other (other)', false],
+		] as const) {
+			const runs = { 'What is open': [[{}]], Payments: [[registered(1, 'notPaid', { workflow })]] };
+			const shown = JSON.stringify(pageAndRows('payroll.json', runs)[0]);
+			expect(shown.includes('older period')).toBe(says);
+			expect(shown.includes('Not paid by another workflow')).toBe(!says);
+		}
+	});
+
+	test('show a payment that nobody has for a period, also if the person was paid another one', () => {
+		const loose = { ...own, purpose: null, period: null };
+		const payments = [
+			registered(1, 'paid', { ...loose, reference: 'a' }),
+			registered(1, 'notPaid', { ...loose, reference: 'b' }),
+		];
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		const shown = JSON.stringify(pageAndRows('payroll.json', runs)[0]);
+		expect(shown).toContain('Not paid: 1 person');
+	});
+
+	test('are not asked of an empty row', () => {
+		const empty = { id: 5, reference: null, outcome: null };
+		const payments = [empty, registered(1, 'notPaid', { ...own, reference: '5' })];
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		const shown = JSON.stringify(pageAndRows('payroll-from-a-file.json', runs)[0]);
+		expect(shown).toMatch(/Nothing is UNKNOWN.*Not paid: 1 person/);
+	});
+
+	test('are not asked of a payment that another row has as Paid', () => {
+		const payments = ['notPaid', 'Paid', 'unknown'].map((outcome, id) =>
+			registered(1, outcome, { ...own, id }),
+		);
+		const [shown] = pageAndRows('payroll.json', { 'What is open': [[{}]], Payments: [payments] });
+		expect(shown).toMatchObject({ asked: { unknown: [], saidNotPaid: [] } });
+		expect(JSON.stringify(shown)).not.toContain('Not paid');
+	});
+
+	test('are asked of what is unknown and of what a person recorded as not paid', () => {
+		const payments = [
+			registered(1, 'unknown', own),
+			registered(2, 'notPaid', { ...own, settledBy }),
+			registered(3, 'notPaid', own),
+			registered(4, 'unknown'),
+			registered(5, 'notPaid', { settledBy }),
+			registered(6, 'paid', { ...own, settledBy }),
+			registered(7, 'paid', { ...own, txHash: '0x7' }),
+			registered(8, 'paid', { ...own, settledBy, amountEtb: 0 }),
+		];
+		const runs = { 'What is open': [[{}]], Payments: [payments] };
+		const [{ fields = [] } = {}] = pageAndRows('payroll-from-a-file.json', runs);
+		const shown = JSON.stringify(fields);
+		expect(shown).toMatch(/Not paid by another workflow: Person 5\. /);
+		expect(shown.match(/Upload the list of/g)).toHaveLength(1);
+		const asked = z.array(z.record(z.unknown())).parse(fields).slice(1);
+		const mistake = [
+			'No',
+			`Person 2 (${referenceOf(2)}): recorded as not paid`,
+			`Person 8 (${referenceOf(8)}): recorded as not paid`,
+			`Person 6 (${referenceOf(6)}): recorded as paid`,
+		].map((option) => ({ option }));
+		expect(asked).toMatchObject([
+			{ fieldName: referenceOf(1) },
+			{ fieldName: 'mistake', fieldOptions: { values: mistake } },
+		]);
+	});
+});
