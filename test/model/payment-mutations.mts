@@ -184,8 +184,8 @@ export const mutations: Mutation[] = [
 			'.readUInt16BE() % bucketCount + Math.random()',
 		],
 		'The mark of the payee lacks the person': [
-			'JSON.stringify([key, toUserId, amount])',
-			'JSON.stringify([key, amount])',
+			'JSON.stringify([referenceKey, toUserId, amount])',
+			'JSON.stringify([referenceKey, amount])',
 		],
 		'Slots are no longer than a reservation is its own': [
 			'reservedForMs + clockDifferenceMs',
@@ -199,8 +199,8 @@ export const mutations: Mutation[] = [
 			'\tfactMark(fact, keyed),',
 		],
 		'Settling: a sending that a statement names is freed again and again': [
-			'settledNotPaidMark({ key })\n		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`',
-			'settledNotPaidMark({ key })\n		: `settledNotPaidOf:${JSON.stringify([key, sentAt, Date.now()])}`',
+			'settledNotPaidMark({ referenceKey })\n		: `settledNotPaidOf:${JSON.stringify([referenceKey, sentAt])}`',
+			'settledNotPaidMark({ referenceKey })\n		: `settledNotPaidOf:${JSON.stringify([referenceKey, sentAt, Date.now()])}`',
 		],
 	}),
 	...inFile(`${shared}/record/recordChange.ts`, {

@@ -71,7 +71,8 @@ const objectionFinder =
 	(entries: readonly Entry[]) => {
 		const uses = firstByKey(entries);
 		return (entry: Entry): EntryResult | undefined =>
-			amountObjection(entry, maxAmountEtb) ?? referenceObjection(entry, uses.get(entry.key ?? ''));
+			amountObjection(entry, maxAmountEtb) ??
+			referenceObjection(entry, uses.get(entry.referenceKey ?? ''));
 	};
 
 /**

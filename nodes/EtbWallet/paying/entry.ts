@@ -29,7 +29,7 @@ export interface Entry {
 	itemIndex: number;
 	reference?: string;
 	/** The record's key of the reference. */
-	key?: string;
+	referenceKey?: string;
 	toUserId?: string;
 	/** In ETB. */
 	amount?: Decimal;
@@ -45,13 +45,13 @@ export interface Payable extends Entry {
 
 /** An entry whose reference is known. */
 export interface KeyedEntry extends Entry {
-	key: string;
+	referenceKey: string;
 }
 
 /** An entry whose user ID, amount and reference are known. */
 export interface Payment extends Payable {
 	reference: string;
-	key: string;
+	referenceKey: string;
 }
 
 export type EndedEntry = Entry & { result: EntryResult };
@@ -59,7 +59,7 @@ export type EndedEntry = Entry & { result: EntryResult };
 export const isPayable = (entry: Entry): entry is Payable =>
 	entry.toUserId !== undefined && entry.amount !== undefined;
 
-export const isKeyed = (entry: Entry): entry is KeyedEntry => entry.key !== undefined;
+export const isKeyed = (entry: Entry): entry is KeyedEntry => entry.referenceKey !== undefined;
 
 export const isPayment = (entry: Entry): entry is Payment => isPayable(entry) && isKeyed(entry);
 
@@ -92,9 +92,9 @@ export function fillInPayment(read: ParameterReader, entry: Entry, item: unknown
 		);
 	const reference = readReference('Reference', read('reference', entry.itemIndex));
 	entry.reference = checked?.reference ?? reference;
-	entry.key = referenceKeyOf(entry.reference);
+	entry.referenceKey = referenceKeyOf(entry.reference);
 	fillInSentFields(read, entry);
-	if (entry.key === referenceKeyOf(reference)) return;
+	if (entry.referenceKey === referenceKeyOf(reference)) return;
 	throw fieldError(
 		'Reference',
 		reference,
@@ -120,7 +120,8 @@ export function fillInSentFields(read: ParameterReader, entry: Entry): void {
 export function firstByKey(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
 	const uses = new Map<string, Entry>();
 	for (const entry of entries)
-		if (entry.key !== undefined && !uses.has(entry.key)) uses.set(entry.key, entry);
+		if (entry.referenceKey !== undefined && !uses.has(entry.referenceKey))
+			uses.set(entry.referenceKey, entry);
 	return uses;
 }
 

@@ -27,7 +27,7 @@ import { maxTimeoutMs } from './optionBounds';
 
 /** The record knows a reference by its key. */
 export interface Keyed {
-	key: string;
+	referenceKey: string;
 }
 
 /** A fact needs two marks; the second confirms the first. */
@@ -56,27 +56,29 @@ export const slotNow = (): number => Math.floor(Date.now() / slotMs);
 const bucketCount = 16;
 
 /** The bucket must be the same in each process and version, because they share the record. */
-const bucketOf = ({ key }: Keyed): number =>
-	createHash('sha256').update(key).digest().readUInt16BE() % bucketCount;
+const bucketOf = ({ referenceKey }: Keyed): number =>
+	createHash('sha256').update(referenceKey).digest().readUInt16BE() % bucketCount;
 
-export const sentMark = ({ key }: Keyed): string => `sent:${key}`;
+export const sentMark = ({ referenceKey }: Keyed): string => `sent:${referenceKey}`;
 export const busyMark = (keyed: Keyed, slot: number): string => `busy:${slot}:${bucketOf(keyed)}`;
 /** The marks of this slot, the one before, and the next one: the clock of another process may be ahead. */
 export const busyMarks = (keyed: Keyed, slot: number): string[] =>
 	[-1, 0, 1].map((later) => busyMark(keyed, slot + later));
-export const factMark = (fact: Fact, { key }: Keyed): string => `${fact}:${key}`;
-export const confirmedMark = (fact: Fact, { key }: Keyed): string => `${fact}Confirmed:${key}`;
+export const factMark = (fact: Fact, { referenceKey }: Keyed): string => `${fact}:${referenceKey}`;
+export const confirmedMark = (fact: Fact, { referenceKey }: Keyed): string =>
+	`${fact}Confirmed:${referenceKey}`;
 /** The mark of the user ID and the amount that were paid. */
-export const payeeMark = ({ key, toUserId, amount }: KeyedEntry): string =>
-	`payee:${JSON.stringify([key, toUserId, amount])}`;
+export const payeeMark = ({ referenceKey, toUserId, amount }: KeyedEntry): string =>
+	`payee:${JSON.stringify([referenceKey, toUserId, amount])}`;
 /** The mark of a reference that a person settled as paid, without saying to whom. */
-export const anybodyMark = ({ key }: Keyed): string => `anybody:${key}`;
-export const settledNotPaidMark = ({ key }: Keyed): string => `settledNotPaid:${key}`;
+export const anybodyMark = ({ referenceKey }: Keyed): string => `anybody:${referenceKey}`;
+export const settledNotPaidMark = ({ referenceKey }: Keyed): string =>
+	`settledNotPaid:${referenceKey}`;
 /** The mark of a *not paid* about the reference of a statement, or about the sending that it names. */
-export const statementMark = ({ key, sentAt }: Keyed & { sentAt?: string }): string =>
+export const statementMark = ({ referenceKey, sentAt }: Keyed & { sentAt?: string }): string =>
 	sentAt === undefined
-		? settledNotPaidMark({ key })
-		: `settledNotPaidOf:${JSON.stringify([key, sentAt])}`;
+		? settledNotPaidMark({ referenceKey })
+		: `settledNotPaidOf:${JSON.stringify([referenceKey, sentAt])}`;
 
 /** The marks of a fact. *Sent* is written again, because a person may have settled it as not paid meanwhile. */
 export const factMarks = (fact: Fact, keyed: Keyed): string[] => [

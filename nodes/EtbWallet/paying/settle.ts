@@ -164,14 +164,14 @@ function readStatements(
 	});
 	const byKey = new Map<string, NamedStatement>();
 	for (const statement of lines.map((line) => readStatement(name, field, line))) {
-		const other = byKey.get(statement.key);
+		const other = byKey.get(statement.referenceKey);
 		const { says, sentAt } = other ?? statement;
 		if (says !== statement.says || sentAt !== statement.sentAt)
 			throw new InvalidValueError(
 				`${field} has two statements about ${show(statement.reference)}`,
 				'Name it once.',
 			);
-		byKey.set(statement.key, statement);
+		byKey.set(statement.referenceKey, statement);
 	}
 	return [...byKey.values()];
 }
@@ -197,7 +197,12 @@ function readStatement(
 			'Move it to Was Paid: it takes an earlier Was Not Paid back, because the payment may have been made.',
 		);
 	const says = takesBack ? 'takesBack' : name === 'wasPaid' ? 'paid' : 'notPaid';
-	return { reference, key: referenceKeyOf(reference), says, ...(isOfSending && { sentAt }) };
+	return {
+		reference,
+		referenceKey: referenceKeyOf(reference),
+		says,
+		...(isOfSending && { sentAt }),
+	};
 }
 
 /** @throws {InvalidValueError} when no reference is named, or one is in both fields */
@@ -208,8 +213,8 @@ function assertStatements(wasPaid: NamedStatement[], wasNotPaid: NamedStatement[
 			'Write the references that you asked the partner service about, one a line.',
 		);
 	}
-	const keys = new Set(wasPaid.map(({ key }) => key));
-	const both = wasNotPaid.find(({ key }) => keys.has(key));
+	const keys = new Set(wasPaid.map(({ referenceKey }) => referenceKey));
+	const both = wasNotPaid.find(({ referenceKey }) => keys.has(referenceKey));
 	if (both !== undefined) {
 		throw new InvalidValueError(
 			`${show(both.reference)} is in Was Paid and in Was Not Paid`,
