@@ -17,7 +17,7 @@ const manifestOf = (folder: string) =>
 test('demo, tests and queue mode have one n8n, and the n8n-workflow of its n8n-core', () => {
 	const { devDependencies = {} } = manifestOf('.');
 	const [, image] = /n8nio\/n8n:(\S+)/.exec(textOf('Dockerfile')) ?? [];
-	const version = manifestOf('demo').dependencies?.['n8n'];
+	const version = manifestOf('demo/n8n').dependencies?.['n8n'];
 	expect([image, devDependencies['n8n-core']]).toEqual([version, version]);
 	const ofCore = manifestOf('node_modules/n8n-core').dependencies ?? {};
 	expect(devDependencies['n8n-workflow']).toBe(ofCore['n8n-workflow']);

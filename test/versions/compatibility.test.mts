@@ -23,7 +23,7 @@ test('package.json and README state the range of the table', () => {
 test('the pinned version is in the table, and passed', () => {
 	const { dependencies } = z
 		.object({ dependencies: z.object({ n8n: z.string() }) })
-		.parse(JSON.parse(readFileSync('demo/package.json', 'utf8')));
+		.parse(JSON.parse(readFileSync('demo/n8n/package.json', 'utf8')));
 	const passed = readTable(document).filter(({ result }) => result === 'passes');
 	expect(passed.map(({ version }) => version)).toContain(dependencies.n8n);
 });
