@@ -6,10 +6,12 @@ import { property } from './unknownValues';
 export const listReference = (purpose: string, period: string, employeeKey: string): string =>
 	`${purpose}-${period}-${employeeKey}`;
 
-/** A row of *Check List*: the reference of one that is ready, or the reason why one is not. */
-type CheckedItem =
-	| { reference: string; status?: undefined }
-	| { status: 'paidBefore' | 'problem' | 'noPerson'; problem: string };
+/** A row of *Check List*. One that is ready or paid before has a reference, and another one a problem. */
+interface CheckedItem {
+	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
+	reference: string;
+	problem: string;
+}
 
 /** Reads an item as a row of *Check List*; undefined for any other item. */
 export function checkedItemOf(item: unknown): CheckedItem | undefined {
@@ -21,10 +23,11 @@ export function checkedItemOf(item: unknown): CheckedItem | undefined {
 	const [status, purpose, period] = ['status', 'purpose', 'period'].map(textOf);
 	const employeeKey = textOf('employeeKey');
 	if (!purpose || !period) return undefined;
-	if (status === 'ready' && employeeKey)
-		return { reference: listReference(purpose, period, employeeKey) };
-	return status === 'paidBefore' || status === 'problem' || status === 'noPerson'
-		? { status, problem: textOf('problem') }
+	const reference = listReference(purpose, period, employeeKey);
+	if (status === 'ready' || status === 'paidBefore')
+		return employeeKey ? { status, reference, problem: '' } : undefined;
+	return status === 'problem' || status === 'noPerson'
+		? { status, reference, problem: textOf('problem') }
 		: undefined;
 }
 

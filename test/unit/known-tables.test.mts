@@ -438,6 +438,16 @@ describe('with Known Payments', () => {
 		expect(codesOf(check([abebe], paying)[0])).toEqual([]);
 	});
 
+	test('a name that somebody confirmed in the table of people is not asked about again', () => {
+		const renamed = { ...abebe, name: 'Abebe B. Kebede' };
+		const people = [{ ...renamed, userId: 'w1' }];
+		expect(codesOf(check([renamed], { people, register: [paid()] })[0])).not.toContain(
+			'changedName',
+		);
+		const [other] = check([{ ...abebe, name: 'Sara' }], { people, register: [paid()] });
+		expect(codesOf(other)).toContain('changedName');
+	});
+
 	test('a payment that was recorded as paid by mistake is not made again, and counts for nothing else', () => {
 		const voided = { amountEtb: 0, requestedAmountEtb: 5000 };
 		expect(against([paid({ ...thisMonth, ...voided })]).paid?.amountEtb).toBe(0);
@@ -452,7 +462,7 @@ describe('with Known Payments', () => {
 		const own = paid({ ...more, employee: null, paidAt: now.toISOString() });
 		const [checked] = check([row], { register: [own], now });
 		expect(textOf(checked, 'sameAmountLately')).toContain('welcome-1');
-		expect(codesOf(checked)).not.toContain('new');
+		expect(codesOf(checked)).toEqual(['new', 'sameAmountLately']);
 		const [unknown] = check([row], { register: [{ ...own, outcome: 'unknown' }], now });
 		expect(textOf(unknown, 'otherUnknown')).toContain('welcome-1');
 		const [other] = check([row], { register: [{ ...own, userId: 'w9' }], now });

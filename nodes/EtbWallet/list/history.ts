@@ -19,6 +19,8 @@ export interface History {
 	otherUnknown: RegisteredPayment[];
 	/** All other payments that the person got, for any purpose, sorted by period. */
 	otherPayments: RegisteredPayment[];
+	/** Payments without an employee number to the wallet of the person. Their name can be any text. */
+	walletPayments: RegisteredPayment[];
 	/** The part of `otherPayments` for the purpose of the list. */
 	otherPaymentsForPurpose: RegisteredPayment[];
 	/** The last of `otherPaymentsForPurpose` before the period of the list, or the newest if there is none before. */
@@ -29,6 +31,7 @@ const noHistory: History = {
 	unknown: [],
 	otherUnknown: [],
 	otherPayments: [],
+	walletPayments: [],
 	otherPaymentsForPurpose: [],
 };
 
@@ -80,8 +83,7 @@ export function historyFinder(
 		const reference = referenceKeyOf(listReference(purpose, period, employeeKey));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
 		const paid = rows.find(isPaid);
-		const otherPayments = owners
-			.flatMap((owner) => paidTo.get(owner) ?? [])
+		const otherPayments = (paidTo.get(employeeKey) ?? [])
 			.filter((each) => !rows.includes(each))
 			.sort(comparePeriods);
 		const otherPaymentsForPurpose = otherPayments.filter(
@@ -96,6 +98,7 @@ export function historyFinder(
 				.flatMap((owner) => unknownTo.get(owner) ?? [])
 				.filter((each) => !rows.includes(each)),
 			otherPayments,
+			walletPayments: person.userId ? (paidTo.get(walletOf(person)) ?? []) : [],
 			otherPaymentsForPurpose,
 			lastTime: (before.length > 0 ? before : otherPaymentsForPurpose).at(-1),
 		};

@@ -60,13 +60,20 @@ function changesOf(person: Person, history: History, { register }: KnownTables):
 	const { knownPerson, paid, otherPayments } = history;
 	if (paid) return differences(person, paid.person, 'when it was paid');
 	const last = history.lastTime ?? otherPayments.at(-1);
-	// Only the last amount for the same purpose is compared, because a small bonus is not a lower salary.
-	const lastPerson = last && { ...last.person, amountEtb: history.lastTime?.person.amountEtb };
 	const isFirstPayment = register === undefined || otherPayments.length === 0;
-	const remarks = [
-		...differences(person, knownPerson, 'in the table of people', isFirstPayment),
-		...differences(person, lastPerson, `last time (${last?.period})`),
-	];
+	const fromTable = differences(person, knownPerson, 'in the table of people', isFirstPayment);
+	// A person confirmed a name that stands in the table of people.
+	const isNameConfirmed =
+		knownPerson !== undefined &&
+		knownPerson.name !== '' &&
+		!fromTable.some(({ code }) => code === 'changedName');
+	const lastPerson = last && {
+		...last.person,
+		...(isNameConfirmed && { name: '' }),
+		// Only the last amount for the same purpose is compared, because a small bonus is not a lower salary.
+		amountEtb: history.lastTime?.person.amountEtb,
+	};
+	const remarks = [...fromTable, ...differences(person, lastPerson, `last time (${last?.period})`)];
 	return [...new Map(remarks.map((each) => [each.code, each])).values()];
 }
 
@@ -125,10 +132,10 @@ function differences(person: Person, known: Person | undefined, when: string, wi
  */
 const paidLately = (
 	person: Person,
-	{ paid, otherPayments, otherPaymentsForPurpose }: History,
+	{ paid, otherPayments, walletPayments, otherPaymentsForPurpose }: History,
 	now: Date,
 ) =>
-	otherPayments
+	[...otherPayments, ...walletPayments]
 		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyDays * dayMs)
 		.flatMap((each) => {
 			const { person: was, paidAt } = each;

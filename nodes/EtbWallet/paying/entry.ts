@@ -79,13 +79,14 @@ export const needsAttention = (entry: Entry): entry is EndedEntry =>
 export function fillInPayment(read: ParameterReader, entry: Entry, item: unknown): void {
 	const checked = checkedItemOf(item);
 	if (checked?.status === 'paidBefore') {
+		entry.reference = checked.reference;
 		entry.result = {
 			code: 'paidBefore',
 			message: 'Check List found this payment in Known Payments, so it is not sent again',
 		};
 		return;
 	}
-	if (checked?.status !== undefined)
+	if (checked !== undefined && checked.status !== 'ready')
 		throw new InvalidValueError(
 			`Check List gave this row the status ${checked.status}, so it is not paid`,
 			checked.problem || 'Only a row that is ready is paid.',
