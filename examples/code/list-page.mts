@@ -46,7 +46,7 @@ const fileAndUploader = ({ filename, uploadedBy }: ListExecution): string =>
 	`${escapeHtml(filename)}, uploaded by ${nameOf(uploadedBy)}`;
 
 /** A title with its payments. */
-type Group = [title: Title, rows: PaymentRow[]];
+type Group = [title: Title, rows: PaymentRow[], hasSum?: boolean];
 
 /** The payments that the person who approves has to look at. A correction is judged by what was paid before. */
 function rowsToLookAt(execution: ListExecution): PaymentRow[] {
@@ -71,6 +71,7 @@ function rowsToLookAt(execution: ListExecution): PaymentRow[] {
 		.filter(
 			(row) =>
 				remarksWithout(row, ['rounded', 'paidLately', 'sameAmountLately', 'sameName']).length > 0 ||
+				warned.has(row.line) ||
 				rowOf(register, row)?.settledBy,
 		)
 		.sort((one, other) => Number(warned.has(other.line)) - Number(warned.has(one.line)));
@@ -122,11 +123,11 @@ function roundingPart({ ready }: ListExecution): Part {
 }
 
 /** The advice for a further correction of the period for these people: each purpose pays a person once. */
-function correctionAdvice({ register }: ListExecution, rows: PaymentRow[]): string {
+function correctionAdvice({ register, period }: ListExecution, rows: PaymentRow[]): string {
 	const next = nextCorrection(rows, register);
 	return next === undefined
 		? 'Pay the difference with the workflow Pay a user'
-		: `Upload a list of these people alone, with the differences that are still to be paid, and the purpose ${next}`;
+		: `Upload a list of these people alone, with the differences that are still to be paid, and the purpose ${uploadLink({ period, purpose: next }, next)}`;
 }
 
 /** The advice for people who were paid less than the list has. */
@@ -175,7 +176,7 @@ function questionParts(
 		notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
 		absent.length > 0 && `<h4>Not in this list, see below: ${peopleText(absent)}</h4>`,
 		execution.paidLess.length > 0 &&
-			`<h4>${heading({ red: `${paidLessText(execution.paidLess, execution.register)}, see below` }, execution.paidLess)}</h4>`,
+			`<h4>${heading({ red: `${paidLessText(execution.paidLess, execution.register)}, see below` }, execution.paidLess, false)}</h4>`,
 		...paidBeforeParts(execution),
 		`<p>${fileAndUploader(execution)}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 		section('Will be paid, look at these', toLookAt, execution.register),
@@ -184,20 +185,14 @@ function questionParts(
 }
 
 /** The reason why an approval paid nobody, if people of the list got another payment since it was checked. */
-function outdatedPart(
-	{ decision, paymentsSinceCheck, notPaid }: ListExecution,
-	uploadAgain: string,
-): Part {
+function outdatedPart({ decision, paymentsSinceCheck }: ListExecution, uploadAgain: string): Part {
 	if (decision !== 'outdated') return '';
 	const payments = paymentsSinceCheck.map((row) => {
 		const sum = amountOf(row) ? `${formatSum([row])} ETB ` : '';
 		const unknown = hasOutcome('unknown')(row) ? 'UNKNOWN, ' : '';
 		return `${namesWithNumbers([row])}: ${unknown}${sum}for ${escapeHtml(forWhat(row))}`;
 	});
-	const next = notPaid.some(({ reference }) => reference)
-		? `Are the amounts of this list still to be paid? Then ${uploadAgain}`
-		: 'There is nothing else to pay';
-	return `<h2><em>Nobody was paid by this list. Since it was checked, people in it got another payment, or may have got it: ${payments.join('; ')}. ${next}.</em></h2>`;
+	return `<h2><em>Nobody was paid by this list. Since it was checked, people in it got a payment, or may have got it: ${payments.join('; ')}. Is anything of this list still to be paid? Then ${uploadAgain}.</em></h2>`;
 }
 
 /** The parts on top of the page at the end. */
@@ -293,7 +288,7 @@ export function listPage(execution: ListExecution) {
 			isPaying ? [...notPaid, ...ready] : notPaid,
 		],
 		[unsentTitle, asksForApproval || isPaying ? [] : ready],
-		[{ red: paidLessText(execution.paidLess, register) }, execution.paidLess],
+		[{ red: paidLessText(execution.paidLess, register) }, execution.paidLess, false],
 		['Paid before, not again', paidBefore.filter((row) => !execution.paidLess.includes(row))],
 	];
 	const otherGroups = others.filter(isFilled);
@@ -302,7 +297,8 @@ export function listPage(execution: ListExecution) {
 		...[...unknownGroups, paidGroup, ...otherGroups].map((group) => heading(...group)),
 		...(absent.length > 0 ? [heading(absentTitle, absent, false)] : []),
 	];
-	const sections = (groups: Group[]) => groups.map((group) => section(...group, register));
+	const sections = (groups: Group[]) =>
+		groups.map(([title, rows, hasSum]) => section(title, rows, register, hasSum));
 
 	const linkTo = (to: string, words: string) => uploadLink({ period: to, purpose }, words);
 	const due = localTime(Date.now())

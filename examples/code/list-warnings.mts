@@ -37,15 +37,23 @@ const medianOf = (amounts: number[]): number =>
  * Amounts that are far from the last one for this purpose, or for a first salary from the amount in the table of people.
  * Without any of them, ten times the median of the list is far. Corrections are all different.
  */
-function veryDifferent(execution: ListExecution): PaymentRow[] {
+function veryDifferent(execution: ListExecution): Array<{ row: PaymentRow; before: string }> {
 	if (isCorrection(execution)) return [];
 	const people = new Map(execution.people.map((row) => [row.employeeKey, row.amountEtb]));
 	const median = medianOf(execution.ready.map(amountOf));
-	return execution.ready.filter(({ lastTime = {}, employeeKey, amountEtb }) => {
+	return execution.ready.flatMap((row) => {
+		const { lastTime = {}, employeeKey, amountEtb } = row;
 		const amount = amountEtb ?? 0;
-		const first = execution.purpose === 'salary' ? people.get(employeeKey) : 0;
-		const before = amountOf(lastTime) || (first ?? 0);
-		return before > 0 ? isFarFrom(before, amount) : amount >= 10 * median || median >= 10 * amount;
+		const last = amountOf(lastTime);
+		const first = execution.purpose === 'salary' ? (people.get(employeeKey) ?? 0) : 0;
+		const etb = (sum: number): string => `${formatSum([{ amountEtb: sum }])} ETB`;
+		if (last > 0) return isFarFrom(last, amount) ? { row, before: `${etb(last)} last time` } : [];
+		if (first > 0)
+			return isFarFrom(first, amount)
+				? { row, before: `${etb(first)} in the table of people` }
+				: [];
+		const isFar = amount >= 10 * median || median >= 10 * amount;
+		return isFar ? { row, before: `others ${etb(median)}` } : [];
 	});
 }
 
@@ -107,8 +115,14 @@ export function warningsAbout(execution: ListExecution): Warning[] {
 		ready.filter((row) => payments.some((each) => isSamePerson(row, each)));
 	const paid13th = is13th ? ofReady(earlierInYear(execution)) : [];
 	const had13th = readyWith(paid13th);
-	const paidLately = is13th ? [] : withRemark('paidLately');
-	const sameAmount = is13th ? [] : withRemark('sameAmountLately');
+	// A page asked for the correction of a record that was taken back.
+	const isAskedFor = (row: PaymentRow): boolean =>
+		isCorrection(execution) &&
+		execution.paidForPeriod.some((each) => isVoided(each) && isSamePerson(each, row));
+	const unasked = (code: RemarkCode): PaymentRow[] =>
+		is13th ? [] : withRemark(code).filter((row) => !isAskedFor(row));
+	const paidLately = unasked('paidLately');
+	const sameAmount = unasked('sameAmountLately');
 	const changedName = withRemark('changedName');
 	// A correction that is unknown is among the other payments that are unknown: nobody can say that somebody had it.
 	const paidCorrections = (row: PaymentRow): RegisterRow[] =>
@@ -169,9 +183,9 @@ export function warningsAbout(execution: ListExecution): Warning[] {
 			text: `The same person under two numbers? ${namesWithNumbers(twice)}: see below`,
 		},
 		{
-			rows: different,
+			rows: different.map(({ row }) => row),
 			isLarge: true,
-			text: `Very different from before, or from the others: ${namesWithNumbers(different)}. Is the amount right? See below`,
+			text: `Very different: ${different.map(({ row, before }) => `${namesWithNumbers([row])} ${formatSum([row])} ETB (${before})`).join(', ')}. Is the amount right?`,
 		},
 		{
 			rows: changedName,

@@ -2,8 +2,8 @@
 import {
 	hasOutcome,
 	isPaidByStatement,
+	isPerhapsTwice,
 	isVoided,
-	roundingEtb,
 	type RegisterRow,
 } from './payment-row.mts';
 import {
@@ -17,7 +17,6 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
-import { correctionsOf, missingForVoided, registerOf, type Register } from './register.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 import {
 	choices,
@@ -27,7 +26,7 @@ import {
 	noMistake,
 	type Asked,
 } from './settling.mts';
-import { correctionLink, statementParts } from './statement-parts.mts';
+import { openStatementParts, statementParts } from './statement-parts.mts';
 import { escapeHtml, forWhat, namesWithNumbers, formatSum } from './text.mts';
 import { isOfOtherWorkflow } from './workflow.mts';
 
@@ -48,21 +47,6 @@ function questions(asked: Asked) {
 	return records.length > 0 ? [...fields, mistake] : fields;
 }
 
-/** The steps for payments that were recorded as paid by mistake, as long as corrections are missing for them. */
-const voidedParts = (voided: RegisterRow[], register: Register): Part[] =>
-	voided
-		.filter((row) => !row.requestedAmountEtb || missingForVoided(row, register) > roundingEtb)
-		.map((row) => {
-			const sum = formatSum([{ amountEtb: row.requestedAmountEtb }]);
-			const corrections = correctionsOf(row, register);
-			const missing = formatSum([{ amountEtb: missingForVoided(row, register) }]);
-			const next =
-				corrections.length > 0
-					? `Corrections for ${escapeHtml(row.period)}: ${formatSum(corrections)} ETB, so ${missing} ETB may be missing. If it is, ${correctionLink(row, register)}`
-					: `Still to be paid? Then ${correctionLink(row, register)}`;
-			return `<h4>Recorded as paid by mistake: ${namesWithNumbers([row])}, ${sum} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). ${next}.</h4>`;
-		});
-
 /** The items of the Code node of a payroll in which somebody opened *What is open*. */
 export function openPageItems(execution: PayrollExecution) {
 	const updates = registerUpdates(execution);
@@ -78,6 +62,7 @@ export function openPageItems(execution: PayrollExecution) {
 		saidNotPaid: [...notPaid.filter(({ settledBy }) => settledBy), ...now.filter(isVoided)].filter(
 			isOwn,
 		),
+		perhapsTwice: now.filter(isPerhapsTwice).filter(isOwn),
 		saidPaid: now.filter((row) => isPaidByStatement(row) && !isVoided(row)).filter(isOwn),
 	};
 	const { openPath, pagesBefore } = execution;
@@ -119,7 +104,7 @@ export function openPageItems(execution: PayrollExecution) {
 	);
 	const shown = pageField(
 		...(isFirst ? [] : statementParts(rows, unknown, execution)),
-		...voidedParts(now.filter(isVoided), registerOf(now)),
+		...openStatementParts(now),
 		...openParts,
 		openAgain,
 		correct,

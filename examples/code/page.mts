@@ -13,6 +13,7 @@ import {
 	hasOtherAmount,
 	hasOutcome,
 	isPaidByStatement,
+	isPerhapsTwice,
 	isVoided,
 	likenessCodes,
 	onePerPayment,
@@ -75,7 +76,8 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 
 /** The words for a statement that a person gave; empty if nobody did. */
 function statementText({ outcome }: PaymentRow, settled: RegisterRow): string {
-	if (!settled.settledBy) return '';
+	// Of one that was perhaps paid twice the reason says who said so.
+	if (!settled.settledBy || isPerhapsTwice(settled)) return '';
 	const wasSentAgain =
 		hasOutcome('notPaid')(settled) && (outcome === 'paid' || outcome === 'unknown');
 	const what = hasOutcome('paid')(settled) ? 'paid' : 'not paid';
@@ -99,11 +101,12 @@ export function heading(
 	// A row of a list counts by itself, because two people can have one number by mistake. Two rows of one payment that
 	// was sent count once.
 	const payments = onePerPayment(rows);
-	const isUnknownAmount = (row: PaymentRow): boolean =>
-		!amountOf(row) && !isVoided(row) && row.paid?.amountEtb !== 0;
+	const isPaidNothing = (row: PaymentRow): boolean => isVoided(row) || row.paid?.amountEtb === 0;
+	const isUnknownAmount = (row: PaymentRow): boolean => !amountOf(row) && !isPaidNothing(row);
 	const without = payments.filter(isUnknownAmount).length;
 	const more = without > 0 ? ` (${without} of an amount that is not known)` : '';
-	const total = hasSum && without < payments.length ? `, ${formatSum(payments)} ETB${more}` : '';
+	const isSummed = hasSum && without < payments.length && !payments.every(isPaidNothing);
+	const total = isSummed ? `, ${formatSum(payments)} ETB${more}` : '';
 	const persons = new Set(
 		payments.map((row) => row.line || row.employeeKey || row.userId || row.reference),
 	);

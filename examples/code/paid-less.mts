@@ -20,7 +20,8 @@ function missingEtb(row: PaymentRow, register: Register): number {
 	const missingForOthers = missingForVoided(row, register);
 	const known: RegisterRow = rowOf(register, row) ?? {};
 	const listedEtb = row.listedAmountEtb ?? 0;
-	if (isVoided(known)) return listedEtb - (known.requestedAmountEtb ?? 0) + missingForOthers;
+	const voidedEtb = known.requestedAmountEtb ?? 0;
+	if (isVoided(known)) return listedEtb - voidedEtb + Math.min(voidedEtb, missingForOthers);
 	const rest = row.purpose === 'salary' ? Math.max(0, -missingForOthers) : 0;
 	return listedEtb - row.paid.amountEtb - rest;
 }

@@ -3,6 +3,7 @@ import { fileRow } from './file-row.mts';
 import { hasOutcome, isPaidByStatement, isVoided } from './payment-row.mts';
 import { byPeriod, heading, pageField } from './page.mts';
 import { registerOf } from './register.mts';
+import { openStatementParts } from './statement-parts.mts';
 import { forWhat } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
@@ -20,6 +21,7 @@ const { html } = pageField(
 	isMixed && `<h2>${heading('Paid in all', paid)}</h2>`,
 	recorded.length > 0 &&
 		`<p>${heading('Of these only recorded as paid by a person, without a transaction', recorded)}.</p>`,
+	...openStatementParts(rows),
 	rows.some(hasOutcome('unknown')) &&
 		'<p>Is somebody UNKNOWN settled already? If that was in the node of a workflow, run the workflow again: then it stands here.</p>',
 	...byPeriod(rows, register),

@@ -145,7 +145,11 @@ function beforeSending(
 	return {
 		...row,
 		...(isElsewhere && payroll && { problem }),
-		...(row.paid && isVoided(current) && { paid: { ...row.paid, amountEtb: 0 } }),
+		// A record can be taken back, and that too, while the page is open.
+		...(row.paid &&
+			typeof current.amountEtb === 'number' && {
+				paid: { ...row.paid, amountEtb: current.amountEtb },
+			}),
 		outcome: row.paid ? 'alreadyPaid' : 'notPaid',
 	};
 }
@@ -172,15 +176,16 @@ function asRegistered(row: PaymentRow, before: Register, register: Register): Pa
 		return {
 			...known,
 			outcome: 'alreadyPaid',
+			amountEtb: undefined,
+			listedAmountEtb: row.listedAmountEtb ?? row.amountEtb ?? undefined,
 			paid: current,
 			remarks: remarkIf('changedName', isOtherName && `${current.name} when it was paid`),
-			isPaidMeanwhile: true,
+			isPaidMeanwhile: !isVoided(current),
 		};
 	const isUnknown = hasOutcome('unknown');
 	if (isUnknown(current) ? isUnknown(row) : !isUnknown(row) || !isChanged) return row;
 	const { reference, outcome } = current;
-	const settled =
-		'It was recorded as not paid while the page was open, which did not show it as ready';
+	const settled = 'It was recorded as not paid while the page was open. Upload the list again';
 	const reason = current.reason || (hasOutcome('notPaid')(current) ? settled : '');
 	return { ...known, reference, outcome, reason, isFromRegister: true };
 }

@@ -3,6 +3,7 @@ import { isChange } from '../../nodes/EtbWallet/list/remarks.ts';
 import {
 	hasOutcome,
 	isPaidByStatement,
+	isPerhapsTwice,
 	isVoided,
 	referenceOf,
 	sureness,
@@ -40,25 +41,31 @@ export const isContradicted = (
  *
  * - *voided*: only a person recorded it as paid, and that was wrong
  * - *restored*: that it was wrong was wrong
- * - *perhapsTwice*: it has a transaction, and somebody says that it was paid before it was sent again
+ * - *perhapsTwice*: somebody had recorded it as not paid, it was sent again, and that was wrong
+ * - *once*: it was found out what became of both
  */
+type ChangeOfPaid = 'voided' | 'restored' | 'perhapsTwice' | 'once';
+
+/** The change of a result; undefined if there is none. */
 export function changeOfPaid(
 	result: PaymentRow,
 	old: RegisterRow,
 	{ isSettling, submitted }: PayrollExecution,
-): 'voided' | 'restored' | 'perhapsTwice' | undefined {
+): ChangeOfPaid | undefined {
 	if (!isSettling || storedOutcome(result) !== 'paid') return undefined;
 	const statement = statementAbout(submitted, result);
 	if (statement === 'takesBackPaid')
 		return isPaidByStatement(old) && !isVoided(old) ? 'voided' : undefined;
-	if (statement !== 'paid' && statement !== 'takesBackNotPaid') return undefined;
-	if (isVoided(old)) return 'restored';
-	return old.txHash ? 'perhapsTwice' : undefined;
+	if (statement === 'paidOnce') return isPerhapsTwice(old) ? 'once' : undefined;
+	if (isVoided(old)) return statement === 'notPaid' ? undefined : 'restored';
+	return statement === 'takesBackNotPaid' && old.txHash && !isPerhapsTwice(old)
+		? 'perhapsTwice'
+		: undefined;
 }
 
 /** The row of such a payment. */
 function changedPaidRow(
-	change: 'voided' | 'restored' | 'perhapsTwice',
+	change: ChangeOfPaid,
 	old: RegisterRow,
 	{ submitted }: PayrollExecution,
 ): RegisterRow {
@@ -66,15 +73,17 @@ function changedPaidRow(
 		voided: 'that this is wrong',
 		restored: 'that it was paid after all',
 		perhapsTwice: 'that it was paid before this, so perhaps it was paid twice',
+		once: 'that this is settled',
 	};
 	const said = `${submitted.user?.email} said at ${minuteOf(Date.now())} ${statements[change]}`;
 	const reason = [old.reason, said].filter(Boolean).join('. ');
-	const amounts = {
-		voided: 0,
-		restored: old.requestedAmountEtb ?? null,
-		perhapsTwice: old.amountEtb,
+	const changes = {
+		voided: { amountEtb: 0 },
+		restored: { amountEtb: old.requestedAmountEtb ?? null },
+		perhapsTwice: { settledBy: submitted.user?.email },
+		once: { settledBy: '' },
 	};
-	return { ...old, reason, amountEtb: amounts[change] };
+	return { ...old, reason, ...changes[change] };
 }
 
 /** The first reason says more than that it is still unknown. */

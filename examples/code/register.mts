@@ -18,9 +18,12 @@ import {
 } from './payment-row.mts';
 
 export interface Register {
-	/** For the key of each reference the row with the surest outcome. */
+	/** For the key of each reference the row with the surest outcome, and with a transaction if one has it. */
 	byReference: ReadonlyMap<string, RegisterRow>;
-	/** All rows with that outcome, one for each transaction: two workflows at once can pay one reference. */
+	/**
+	 * The rows with that outcome, one for each transaction: two workflows at once can pay one reference. A row without a
+	 * transaction is left out if another one has it, because it is that of a workflow that did not send.
+	 */
 	rows: RegisterRow[];
 	/** The rows of a payment that are unknown: two workflows at once can write one each. */
 	unknownCopies: ReadonlyMap<string, RegisterRow[]>;
@@ -45,11 +48,17 @@ export function registerOf(read: RegisterRow[]): Register {
 		// A row that somebody added by hand is empty.
 		.filter(({ reference, outcome }) => reference || outcome)
 		.map((row) => ({ ...row, ...normalized(row), outcome: registeredOutcome(row.outcome ?? '') }))
-		.sort((one, other) => sureness(one) - sureness(other));
+		.sort(
+			(one, other) =>
+				sureness(one) - sureness(other) || Number(!!one.txHash) - Number(!!other.txHash),
+		);
 	const byReference = new Map(rows.map((row) => [keyOfRow(row), row]));
-	const surest = rows.filter((row) => row.outcome === byReference.get(keyOfRow(row))?.outcome);
+	const isSurest = (row: RegisterRow): boolean => {
+		const { outcome, txHash } = byReference.get(keyOfRow(row)) ?? {};
+		return row.outcome === outcome && Boolean(row.txHash) === Boolean(txHash);
+	};
 	const byTransaction = new Map(
-		surest.map((row) => [`${keyOfRow(row)} ${row.outcome} ${row.txHash}`, row]),
+		rows.filter(isSurest).map((row) => [`${keyOfRow(row)} ${row.txHash}`, row]),
 	);
 	const unknownCopies = groupBy(rows.filter(hasOutcome('unknown')), keyOfRow);
 	return { byReference, rows: [...byTransaction.values()], unknownCopies };
@@ -89,6 +98,8 @@ export function nextCorrection(people: RegisterRow[], { rows }: Register): strin
 	const used = people.flatMap((person) =>
 		rows
 			.filter((row) => isSamePerson(row, person) && row.period === person.period)
+			// The list of one that was not paid can be uploaded again.
+			.filter((row) => !hasOutcome('notPaid')(row))
 			.map(({ purpose }) => purpose ?? ''),
 	);
 	return corrections.find(

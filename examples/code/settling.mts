@@ -12,6 +12,8 @@ export interface Asked {
 	saidNotPaid: RegisterRow[];
 	/** Those of which somebody said that they were paid, and the service gave no transaction. */
 	saidPaid: RegisterRow[];
+	/** Those of which somebody said that they were paid before they were sent again. */
+	perhapsTwice: RegisterRow[];
 }
 
 /** The choices for a payment that is open. */
@@ -29,22 +31,31 @@ export const mistakeField = 'mistake';
 export const noMistake = 'No';
 const asPaid = ({ reference }: RegisterRow): string => ` (${reference}): recorded as paid`;
 const asNotPaid = ({ reference }: RegisterRow): string => ` (${reference}): recorded as not paid`;
-/** The choices of that field for other payments. */
-export const mistakeChoices = ({ saidNotPaid, saidPaid }: Asked): string[] => [
-	...saidNotPaid.map((row) => `${row.name ?? 'No name'}${asNotPaid(row)}`),
-	...saidPaid.map((row) => `${row.name ?? 'No name'}${asPaid(row)}`),
-];
+const asVoided = ({ reference }: RegisterRow): string => ` (${reference}): paid by mistake`;
+const asTwice = ({ reference }: RegisterRow): string => ` (${reference}): perhaps paid twice`;
+/** The choices of that field for other payments. One that was voided has the amount 0. */
+export const mistakeChoices = ({ saidNotPaid, saidPaid, perhapsTwice }: Asked): string[] => {
+	const choicesOf = (rows: RegisterRow[], recordOf: (row: RegisterRow) => string): string[] =>
+		rows.map((row) => `${row.name ?? 'No name'}${recordOf(row)}`);
+	return [
+		...choicesOf(saidNotPaid, (row) => (row.amountEtb === 0 ? asVoided(row) : asNotPaid(row))),
+		...choicesOf(saidPaid, asPaid),
+		...choicesOf(perhapsTwice, asTwice),
+	];
+};
 
 /** The statement of the form about a payment, or that an earlier one was wrong. */
 export function statementAbout(
 	submitted: Submitted,
 	row: RegisterRow,
-): 'paid' | 'notPaid' | 'takesBackPaid' | 'takesBackNotPaid' | undefined {
+): 'paid' | 'notPaid' | 'takesBackPaid' | 'takesBackNotPaid' | 'paidOnce' | undefined {
 	const choice = submitted[fieldOf(row)];
 	if (choice === choices.paid) return 'paid';
 	if (choice === choices.notPaid) return 'notPaid';
 	const mistake = String(submitted[mistakeField]);
-	if (mistake.endsWith(asNotPaid(row))) return 'takesBackNotPaid';
+	if (mistake.endsWith(asNotPaid(row)) || mistake.endsWith(asVoided(row)))
+		return 'takesBackNotPaid';
+	if (mistake.endsWith(asTwice(row))) return 'paidOnce';
 	return mistake.endsWith(asPaid(row)) ? 'takesBackPaid' : undefined;
 }
 
@@ -75,15 +86,15 @@ function isOutdated(
  */
 export const wasPaid = (
 	submitted: Submitted,
-	{ unknown, saidNotPaid, saidPaid }: Asked,
+	{ unknown, saidNotPaid, saidPaid, perhapsTwice }: Asked,
 	before: RegisterRow[],
 	now: RegisterRow[],
 ) => [
 	...unknown
 		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, before, now))
 		.map(({ reference }) => reference),
-	...saidPaid
-		.filter((row) => statementAbout(submitted, row) === 'takesBackPaid')
+	...[...saidPaid, ...perhapsTwice]
+		.filter((row) => ['takesBackPaid', 'paidOnce'].includes(statementAbout(submitted, row) ?? ''))
 		.map(({ reference }) => reference),
 	...saidNotPaid
 		.filter((row) => statementAbout(submitted, row) === 'takesBackNotPaid')

@@ -1,18 +1,28 @@
 /** The parts of the page *What is open* about statements: the payments that they settled, and why others were not. */
 import type { Code } from '../../nodes/EtbWallet/codes.ts';
+import { groupBy } from '../../nodes/shared/groupBy.ts';
 import { formLink, heading, section, uploadLink, type Part } from './page.mts';
 import {
 	hasOutcome,
+	isPerhapsTwice,
 	isVoided,
+	roundingEtb,
 	reasonOf,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
-import { correctionsOf, nextCorrection, rowOf, type Register } from './register.mts';
+import {
+	correctionsOf,
+	missingForVoided,
+	nextCorrection,
+	registerOf,
+	rowOf,
+	type Register,
+} from './register.mts';
 import { changeOfPaid, isContradicted, wasFreedBefore } from './register-updates.mts';
 import { statementAbout } from './settling.mts';
-import { escapeHtml, minuteOf, namesWithNumbers, settledAt } from './text.mts';
+import { escapeHtml, formatSum, forWhat, minuteOf, namesWithNumbers, settledAt } from './text.mts';
 
 /** The words for paying an amount that was not paid, with the link to the form. HTML. */
 export function correctionLink(row: RegisterRow, register: Register): string {
@@ -21,6 +31,40 @@ export function correctionLink(row: RegisterRow, register: Register): string {
 	return purpose === undefined || !period
 		? 'pay the amount with the workflow Pay a user'
 		: `pay the amount as a ${uploadLink({ period, purpose }, escapeHtml(`${purpose} for ${period}`))}`;
+}
+
+/** The words for the voided payments of a person in a period, as long as corrections are missing for them. HTML. */
+function voidedText(voided: RegisterRow[], register: Register): string {
+	const [first = {}] = voided;
+	const missing = missingForVoided(first, register);
+	const corrections = correctionsOf(first, register);
+	const isUnknown = voided.some(({ requestedAmountEtb }) => !requestedAmountEtb);
+	if (missing <= roundingEtb && (!isUnknown || corrections.length > 0)) return '';
+	const payments = voided.map(({ requestedAmountEtb, ...row }) => {
+		const sum = requestedAmountEtb ? formatSum([{ amountEtb: requestedAmountEtb }]) : 'unknown';
+		return `${sum} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)})`;
+	});
+	const link = correctionLink(first, register);
+	const next =
+		corrections.length > 0
+			? `Corrections for ${escapeHtml(first.period)}: ${formatSum(corrections)} ETB, so ${formatSum([{ amountEtb: missing }])} ETB may be missing. If it is, ${link}`
+			: `Still to be paid? Then ${link}`;
+	return `Recorded as paid by mistake: ${namesWithNumbers([first])}, ${payments.join(', ')}. ${next}`;
+}
+
+/** The parts in red about statements of which somebody has to see the end. */
+export function openStatementParts(rows: RegisterRow[]): Part[] {
+	const register = registerOf(rows);
+	const voided = groupBy(rows.filter(isVoided), (row) => `${row.employeeKey} ${row.period}`);
+	const perhapsTwice = rows
+		.filter(isPerhapsTwice)
+		.map(
+			(row) =>
+				`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). Ask the partner service whether both were made, and ask for one back. Then choose it on the page What is open, under <i>Is one of these records wrong?</i>`,
+		);
+	return [...[...voided.values()].map((of) => voidedText(of, register)), ...perhapsTwice].map(
+		(text) => text && `<h4>${text}.</h4>`,
+	);
 }
 
 /** The reason why a payment stays paid although somebody said *It was not paid*. HTML. */
@@ -60,8 +104,10 @@ interface StatementEnds {
 	settledNotPaid: RegisterRow[];
 	/** Those that stay paid, of which somebody said *It was not paid*. */
 	denied: RegisterRow[];
-	/** Those that the person says were paid, and that have a transaction by now, because they were freed and sent again. */
+	/** Those that somebody had recorded as not paid by mistake, and that were sent again. */
 	perhapsTwice: RegisterRow[];
+	/** Those of which somebody found out what became of both. */
+	once: RegisterRow[];
 	/** Those of which a record *paid* was taken back, and those of which that was taken back again. */
 	voided: RegisterRow[];
 	restored: RegisterRow[];
@@ -96,23 +142,23 @@ function endsOf(
 			const [result, old] = [byReference.get(row.reference), rowOf(register, row)];
 			return result !== undefined && old !== undefined && holds(result, old);
 		});
-	const isSaidPaid = (row: RegisterRow): boolean =>
-		isSaid(row, 'paid') || isSaid(row, 'takesBackNotPaid');
-	const restored = rowsWhere((result, old) => changeOfPaid(result, old, execution) === 'restored');
-	const voided = rowsWhere(
-		(result, old) =>
-			changeOfPaid(result, old, execution) === 'voided' || (isVoided(old) && !isSaidPaid(result)),
-	);
+	const changedAs = (change: ReturnType<typeof changeOfPaid>): RegisterRow[] =>
+		rowsWhere((result, old) => changeOfPaid(result, old, execution) === change);
+	const [restored, once] = [changedAs('restored'), changedAs('once')];
+	const voided = rowsWhere((result, old) => {
+		const change = changeOfPaid(result, old, execution);
+		return change === 'voided' || (change === undefined && isVoided(old));
+	});
 	// The register can lack the payment of one that was freed, sent again, and paid.
 	const wasFreed = (old: RegisterRow): boolean =>
 		hasOutcome('notPaid')(old) && Boolean(old.settledBy);
 	const perhapsTwice = rowsWhere(
 		(result, old) =>
 			changeOfPaid(result, old, execution) === 'perhapsTwice' ||
-			(result.code === 'paidBefore' && wasFreed(old) && isSaidPaid(result)),
+			(result.code === 'paidBefore' && wasFreed(old) && isSaid(result, 'takesBackNotPaid')),
 	);
 	const denied = paidBefore.filter((row) => isSaid(row, 'notPaid') && !voided.includes(row));
-	const endsElsewhere = new Set([...denied, ...perhapsTwice, ...voided, ...restored]);
+	const endsElsewhere = new Set([...denied, ...perhapsTwice, ...once, ...voided, ...restored]);
 	const contradicted = rows.filter((row) => {
 		const result = byReference.get(row.reference);
 		return result !== undefined && hasOutcome('unknown')(row) && isContradicted(result, execution);
@@ -123,6 +169,7 @@ function endsOf(
 		settledNotPaid: endedAs('settledNotPaid'),
 		denied,
 		perhapsTwice,
+		once,
 		voided,
 		restored,
 		paidBefore: paidBefore.filter((row) => !endsElsewhere.has(row)),
@@ -149,7 +196,13 @@ export function statementParts(
 	const isAnythingSaid = register.rows.some((row) => statementAbout(submitted, row));
 	const [first = {}] = lastResults;
 	const reasonOfNothing = isAnythingSaid ? reasonOf(first) : 'Nothing was recorded';
-	const corrected = ends.restored.filter((row) => correctionsOf(row, register).length > 0);
+	const isPaidCorrection = (each: RegisterRow): boolean =>
+		hasOutcome('paid')(each) && !isVoided(each);
+	const corrected = ends.restored.filter((row) =>
+		correctionsOf(row, register).some(
+			(each) => each.reference !== row.reference && isPaidCorrection(each),
+		),
+	);
 	const unknownPart = (reason: string, people: RegisterRow[]): Part =>
 		people.length > 0 &&
 		`<h4>${reason}, so it is unknown again: ${namesWithNumbers(people)}. Ask the partner service once more, and answer on a fresh page.</h4>`;
@@ -163,6 +216,7 @@ export function statementParts(
 		corrected.length > 0 &&
 			`<h4>Perhaps paid twice: ${namesWithNumbers(corrected)}. A correction was paid for the same period. Was it in place of this payment? Then ask for one of them back.</h4>`,
 		section('Recorded as not paid', ends.settledNotPaid, register),
+		section('Settled: it was perhaps paid twice', ends.once, register),
 		ends.perhapsTwice.length > 0 &&
 			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.perhapsTwice)}. It was recorded as not paid, sent again, and paid. Ask the partner service whether both were made.</h4>`,
 		...ends.denied.map(

@@ -227,7 +227,7 @@ describe('the page of a list', () => {
 			'Check List': [[...rows, { ...rows[0], line: 9 }]],
 			'Pay salaries': [ready],
 		});
-		expect(page).toContain('Paid less than the list has, 600.00 ETB less: 1 person, 400.00 ETB');
+		expect(page).toContain('Paid less than the list has, 600.00 ETB less: 1 person<');
 	});
 
 	test('counts one payment in two rows once', () => {
@@ -296,6 +296,50 @@ describe('the page of a list', () => {
 			registered(1, 'paid', { id: 9, purpose: 'bonus', reference: 'b' }),
 		];
 		expect(modeWith(payments, payments)).toBe('pay');
+	});
+
+	test('takes the amount of a record from the register, also if it counts again meanwhile', () => {
+		const settledBy = 'x@x.et';
+		const [voided, restored] = [0, 1000].map((amountEtb) =>
+			registered(1, 'paid', { amountEtb, settledBy }),
+		);
+		const { page } = pageOf(runs([voided ?? {}], { 'Payments now': [[restored ?? {}]] }), 1);
+		expect(page).not.toContain('Paid less');
+		expect(page).toMatch(/Paid before, not again: 1 person, 1,000\.00 ETB/);
+	});
+
+	test('says who was paid less meanwhile by another list', () => {
+		const less = registered(1, 'paid', { id: 9, amountEtb: 400 });
+		const { ready } = check([]);
+		const { page } = pageOf(
+			runs([], {
+				Ask: [[{ decision: 'Approve', user: user('second') }]],
+				Decision: [[{ mode: 'dryRun' }]],
+				'Pay salaries': [ready, ready],
+				'Payments now': [[less]],
+			}),
+			1,
+		);
+		expect(headline(page)).toMatch(/Nobody was paid by this list\..*still to be paid\?/);
+		expect(page).toMatch(/Paid less than the list has, 600\.00 ETB less/);
+		expect(page).not.toContain('never paid before · Paid');
+	});
+
+	test('of a correction asks nothing about the amount of a record that was taken back', () => {
+		const voided = registered(1, 'paid', { amountEtb: 0, settledBy: 'x@x.et' });
+		const other = registered(1, 'paid', {
+			...{ id: 9, period: '2026-08', reference: 'r', purpose: 'correction' },
+			paidAt: new Date().toISOString(),
+		});
+		const headlineOf = (payments: Rows): string => {
+			const { rows, ready } = check(payments, { purpose: 'correction', now: new Date() });
+			const one = <Row extends object>(all: Row[]): Row[] => all.slice(0, 1);
+			const given = runs(payments, { 'Check List': [one(rows)], 'Pay salaries': [one(ready)] });
+			const Upload = [[{ ...upload, purpose: 'correction' }]];
+			return pageOf({ ...given, 'Upload a list': Upload }).page;
+		};
+		expect(headlineOf([other])).toContain('Is the month right?');
+		expect(headlineOf([voided, other])).not.toContain('Is the month right?');
 	});
 
 	test('of which somebody got another payment meanwhile says whom and what, and asks no more', () => {
@@ -396,8 +440,8 @@ describe('the page of a list', () => {
 			Payments: [payments],
 			People,
 		});
-		expect(headline(page)).toContain(
-			'Very different from before, or from the others: Person 2 (E-2).',
+		expect(headline(page)).toMatch(
+			/Very different: Person 2 \(E-2\) 2,000\.00 ETB \(4,000\.00 ETB (last time|in the table)/,
 		);
 		expect(choices[0]).toBe('Decline: pay nobody');
 	});
@@ -408,7 +452,14 @@ describe('the page of a list', () => {
 			...people[0],
 			...{ employee: `A-${index}`, name: `Name ${index}`, userId: `a${index}`, amountEtb },
 		}));
-		const settings = { purpose: 'allowance', period, now: new Date(), register: [] };
+		// They had a salary, so no row has a remark.
+		const register = given.map(({ employee, name, userId }, index) =>
+			registered(index + 1, 'paid', {
+				...{ period: '2026-08', reference: `s${index}`, employee, name, userId },
+				employeeKey: employee.replace('-', ''),
+			}),
+		);
+		const settings = { purpose: 'allowance', period, now: new Date(), register };
 		const rows = checkList(given, settings).map(({ row }) => ({ ...row }));
 		const { page, choices } = pageOf({
 			'Upload a list': [[{ ...upload, purpose: 'allowance' }]],
@@ -416,7 +467,12 @@ describe('the page of a list', () => {
 			'Pay salaries': [rows.map((row) => ({ ...row, mode: 'dryRun', outcome: 'ready' }))],
 			Payments: [[]],
 		});
-		expect(headline(page)).toMatch(/Very different from .*: Name 1 \(A-1\)\./);
+		expect(headline(page)).toMatch(
+			/Very different: Name 1 \(A-1\) 5,000\.00 ETB \(others 500\.00 ETB\)\./,
+		);
+		expect(page).toMatch(
+			/look at these: 1 person, 5,000\.00 ETB.*Name 1.*The others who will be paid: 3 people/,
+		);
 		expect(choices[0]).toBe(declineChoice);
 	});
 
@@ -484,9 +540,7 @@ describe('the page of a list', () => {
 		const less = [registered(1, 'paid', { amountEtb: 100 }), registered(2, 'paid')];
 		const payments = [...less, registered(3, 'paid')];
 		const { page, rows } = pageOf(runs(payments));
-		expect(page).toContain(
-			'<em>Paid less than the list has, 900.00 ETB less: 1 person, 100.00 ETB</em>',
-		);
+		expect(page).toContain('<em>Paid less than the list has, 900.00 ETB less: 1 person</em>');
 		expect(page).toContain('Paid before, not again: 2 people, 5,000.00 ETB');
 		expect(rows.filter((row) => row['needsPerson'])).toMatchObject([{ name: 'Person 1' }]);
 		const corrected = [
@@ -621,9 +675,9 @@ describe('the page of a list', () => {
 			[
 				2500,
 				[],
-				/Person 1 \(E-1\), 2,500\.00 ETB paid, 1,000\.00 ETB in this list.*the purpose correction 2\./,
+				/Person 1 \(E-1\), 2,500\.00 ETB paid, 1,000\.00 ETB in this list.*the purpose <a [^>]*>correction 2</,
 			],
-			[2500, later.slice(0, 1), /the purpose correction 3\./],
+			[2500, later.slice(0, 1), /the purpose <a [^>]*>correction 3</],
 			[2500, later, /with the workflow Pay a user\./],
 		] as const) {
 			const payments = [

@@ -154,7 +154,7 @@ describe('the answers of the page What is open', () => {
 	const isPaid = { outcome: 'alreadyPaid', code: 'paidBefore' };
 
 	const wasNotPaidAfterAll = { mistake: `Person 1 (${referenceOf(1)}): recorded as paid` };
-	const wasPaidAfterAll = { mistake: `Person 1 (${referenceOf(1)}): recorded as not paid` };
+	const wasPaidAfterAll = { mistake: `Person 1 (${referenceOf(1)}): paid by mistake` };
 	const correction = (amountEtb: number) =>
 		registered(1, 'paid', { ...own, purpose: 'correction', reference: 'c', amountEtb });
 	/** The page *What is open*, or that of another workflow, after a record was taken back. */
@@ -241,7 +241,11 @@ describe('the answers of the page What is open', () => {
 		// One correction does not stand for two payments.
 		const bonus = registered(1, 'paid', { ...voided, purpose: 'bonus', reference: 'b' });
 		expect(openPageOf(row, bonus, correction(1000))).toMatch(isAsked);
-		expect(openPageOf({ ...row, requestedAmountEtb: null }, correction(1000))).toMatch(isAsked);
+		const unknown = { ...row, requestedAmountEtb: null };
+		expect(openPageOf(unknown)).toMatch(/unknown ETB for 2026-10 salary/);
+		expect(openPageOf(unknown, correction(1000))).not.toMatch(isAsked);
+		const refused = { ...correction(1000), outcome: 'notPaid', amountEtb: null };
+		expect(openPageOf(row, refused)).toMatch(/Still to be paid.*purpose=correction\\"/);
 	});
 
 	test('keep a wrong record out of the sums, and the list says who is paid less', () => {
@@ -275,25 +279,61 @@ describe('the answers of the page What is open', () => {
 		const paidSalary = registered(1, 'paid', { amountEtb: 600 });
 		expect(pageAfter(paidSalary, bonus, correction(1000))).toMatch(/list has, 400\.00 ETB less/);
 		expect(pageAfter(paidSalary, bonus, correction(1400))).not.toContain('Paid less than');
-		expect(pageAfter(row, correction(1000))).toMatch(
-			/Paid before, not again: 1 person, 0\.00 ETB</,
-		);
+		expect(pageAfter(row, correction(1000))).toMatch(/Paid before, not again: 1 person</);
 		expect(pageAfter(row, correction(1000))).not.toContain('Paid less than');
 	});
 
-	test('leave a payment that was sent again and paid as it is, and say that it may be paid twice', () => {
+	test('say that a payment may be paid twice that was sent again, until somebody settles that', () => {
 		const paid = { amountEtb: 1777, txHash: '0x7', settledBy: '' };
-		const said = answered({ [referenceOf(1)]: 'It was paid' }, paid, isPaid);
-		expect(said.written).toMatchObject({ amountEtb: 1777, txHash: '0x7' });
-		expect(said.written?.['reason']).toMatch(
-			/second@.* paid before this, so perhaps it was paid twice/,
-		);
-		expect(said.page).toMatch(/Perhaps paid twice: Person 1/);
+		for (const choice of ['It was paid', 'It was not paid']) {
+			const late = answered({ [referenceOf(1)]: choice }, paid, isPaid);
+			expect(late.written).toBeUndefined();
+			expect(late.page).not.toContain('Perhaps paid twice');
+		}
 		const mistake = `Person 1 (${referenceOf(1)}): recorded as not paid`;
-		expect(answered({ mistake }, paid, isPaid).page).toMatch(/Perhaps paid twice: Person 1/);
-		const denied = answered({ [referenceOf(1)]: 'It was not paid' }, paid, isPaid);
-		expect(denied.written).toBeUndefined();
-		expect(denied.page).not.toContain('Perhaps paid twice');
+		const { page, written = {} } = answered({ mistake }, paid, isPaid);
+		expect(page).toMatch(/Perhaps paid twice: Person 1/);
+		expect(written).toMatchObject({
+			amountEtb: 1777,
+			txHash: '0x7',
+			settledBy: 'second@example.com',
+		});
+		expect(answered({ mistake }, written, isPaid).written).toBeUndefined();
+		const isRed = /<h4>Perhaps paid twice: Person 1.*second@example\.com said/;
+		expect(openPageOf({ ...written, ...own })).toMatch(isRed);
+		const asked = [[{ period, user: user('first') }]];
+		const runs = { 'Which period?': asked, Payments: [[written]] };
+		const [month] = pageAndRows('payments-of-a-period.json', runs, 0, 'One row for each payment');
+		expect(JSON.stringify(month)).toMatch(isRed);
+		const settled = { mistake: `Person 1 (${referenceOf(1)}): perhaps paid twice` };
+		const payments = [{ ...written, ...own }];
+		expect(statements(settled, payments)['wasPaid']).toEqual([referenceOf(1)]);
+		const end = answered(settled, written, isPaid);
+		expect(end.written).toMatchObject({ amountEtb: 1777, settledBy: '' });
+		expect(end.page).toMatch(/Settled: it was perhaps paid twice: 1 person, 1,777\.00 ETB/);
+		expect(end.page).not.toMatch(isRed);
+	});
+
+	test('count corrections that were paid, if a record counts again', () => {
+		const others = [
+			{ ...correction(1000), amountEtb: 0, settledBy },
+			{ ...correction(1000), outcome: 'unknown', amountEtb: null },
+		];
+		for (const other of others)
+			expect(answered(wasPaidAfterAll, voided, isPaid, [other]).page).not.toContain('Perhaps');
+	});
+
+	test('name several wrong records of a person once, and each amount', () => {
+		const salary = registered(1, 'paid', voided);
+		const bonus = registered(1, 'paid', {
+			...voided,
+			...{ purpose: 'bonus', reference: 'b', requestedAmountEtb: 500 },
+		});
+		const page = openPageOf(salary, bonus, correction(1000));
+		expect(page.match(/<h4>Recorded as paid by mistake/g)).toHaveLength(1);
+		expect(page).toMatch(
+			/1,000\.00 ETB for 2026-10 salary.*500\.00 ETB for 2026-10 bonus.*500\.00 ETB may be missing/,
+		);
 	});
 
 	test('are told as not recorded if the payment was sent again, and is unknown', () => {
@@ -371,6 +411,20 @@ describe('the answers of the page What is open', () => {
 		expect(shown).toContain('Not paid: 1 person');
 	});
 
+	test('count a payment once that two lists wrote, one of them without its transaction', () => {
+		const sent = registered(1, 'paid', { ...own, id: 1, txHash: '0x1' });
+		const without = registered(1, 'paid', { ...own, id: 2, settledBy });
+		for (const rows of [
+			[sent, without],
+			[without, sent],
+		]) {
+			const runs = { 'What is open': [[{}]], Payments: [rows] };
+			const [shown] = pageAndRows('payroll.json', runs);
+			expect(JSON.stringify(shown)).toContain('Paid: 1 person, 1,000.00 ETB');
+			expect(shown).toMatchObject({ asked: { saidPaid: [] } });
+		}
+	});
+
 	test('are not asked of an empty row', () => {
 		const empty = { id: 5, reference: null, outcome: null };
 		const payments = [empty, registered(1, 'notPaid', { ...own, reference: '5' })];
@@ -408,7 +462,7 @@ describe('the answers of the page What is open', () => {
 		const mistake = [
 			'No',
 			`Person 2 (${referenceOf(2)}): recorded as not paid`,
-			`Person 8 (${referenceOf(8)}): recorded as not paid`,
+			`Person 8 (${referenceOf(8)}): paid by mistake`,
 			`Person 6 (${referenceOf(6)}): recorded as paid`,
 		].map((option) => ({ option }));
 		expect(asked).toMatchObject([
