@@ -1,5 +1,5 @@
 /** The page of a list: the one that asks for approval, and the one at the end. */
-import { warningsAbout } from './list-warnings.mts';
+import type { Warning } from './list-warnings.mts';
 import type { ListExecution } from './list-execution.mts';
 import {
 	columnsNotRead,
@@ -49,7 +49,7 @@ const fileAndUploader = ({ filename, uploadedBy }: ListExecution): string =>
 type Group = [title: Title, rows: PaymentRow[], hasSum?: boolean];
 
 /** The payments that the person who approves has to look at. A correction is judged by what was paid before. */
-function rowsToLookAt(execution: ListExecution): PaymentRow[] {
+function rowsToLookAt(execution: ListExecution, warnings: Warning[]): PaymentRow[] {
 	const { ready, register, period, paidForPeriod } = execution;
 	const withOtherPayments = (row: PaymentRow): PaymentRow => {
 		const paidForIt = paidForPeriod.filter(({ employeeKey }) => employeeKey === row.employeeKey);
@@ -63,9 +63,7 @@ function rowsToLookAt(execution: ListExecution): PaymentRow[] {
 		return { ...row, remarks: [...others, { code: 'paidForPeriod', text }] };
 	};
 	const warned = new Set(
-		warningsAbout(execution).flatMap(({ rows, isLarge }) =>
-			isLarge ? rows.map(({ line }) => line) : [],
-		),
+		warnings.flatMap(({ rows, isLarge }) => (isLarge ? rows.map(({ line }) => line) : [])),
 	);
 	return (isCorrection(execution) ? ready.map(withOtherPayments) : ready)
 		.filter(
@@ -159,11 +157,11 @@ function paidBeforeParts(execution: ListExecution): Part[] {
 /** The parts on top of the page that asks for approval. */
 function questionParts(
 	execution: ListExecution,
+	warnings: Warning[],
 	toLookAt: PaymentRow[],
 	absent: PaymentRow[],
 ): Part[] {
 	const { ready, unknown, notPaid, purpose, period } = execution;
-	const warnings = warningsAbout(execution);
 	return [
 		execution.decision === 'refused' &&
 			(execution.submitted.user?.id === execution.uploadedBy?.id
@@ -258,7 +256,7 @@ export function rowsInFile({ asksForApproval, decision, isPaying, ready, updates
 }
 
 /** The page of a list that could be checked. */
-export function listPage(execution: ListExecution) {
+export function listPage(execution: ListExecution, warnings: Warning[]) {
 	const {
 		asksForApproval,
 		paidBefore,
@@ -271,7 +269,7 @@ export function listPage(execution: ListExecution) {
 		ready,
 		register,
 	} = execution;
-	const toLookAt = rowsToLookAt(execution);
+	const toLookAt = rowsToLookAt(execution, warnings);
 	const absent = absentPeople(execution);
 	const lines = new Set(toLookAt.map(({ line }) => line));
 	const usual = ready.filter(({ line }) => !lines.has(line));
@@ -318,7 +316,7 @@ export function listPage(execution: ListExecution) {
 		meanwhile.length > 0 &&
 			`<h4>Paid or settled as paid meanwhile: ${namesWithNumbers(meanwhile)}</h4>`,
 		...(asksForApproval
-			? questionParts(execution, toLookAt, absent)
+			? questionParts(execution, warnings, toLookAt, absent)
 			: resultParts(execution, headings, linkTo(period, 'Upload the list again'))),
 		...sections(unknownGroups),
 		...(asksForApproval ? [] : sections([paidGroup])),

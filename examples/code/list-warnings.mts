@@ -17,7 +17,7 @@ import { correctionsOf, rowOf } from './register.mts';
 import { renamedText } from './page.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 
-interface Warning {
+export interface Warning {
 	rows: PaymentRow[];
 	/** A large warning stands on top of the page, and makes Decline the first choice. */
 	isLarge: boolean;

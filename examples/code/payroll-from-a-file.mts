@@ -18,11 +18,12 @@ import { peopleText, formatSum } from './text.mts';
 function itemsOfList(payrollRun: PayrollExecution): object[] {
 	const execution = listExecution(payrollRun);
 	const { asksForApproval, error, ready, purpose, period } = execution;
-	const shown = listPage(execution);
+	const warnings = warningsAbout(execution);
+	const shown = listPage(execution, warnings);
 	const isOnTop = ready.every(hasRemark('paidForPeriod'));
 	const approve = `Approve: pay ${formatSum(ready)} ETB${isOnTop ? ' on top' : ''} to ${peopleText(ready)}, ${purpose}, ${period}`;
 	// People tend to take the first choice, so after a large warning it is Decline.
-	const hasLargeWarning = warningsAbout(execution).some(({ isLarge }) => isLarge);
+	const hasLargeWarning = warnings.some(({ isLarge }) => isLarge);
 	const decisions = hasLargeWarning ? [declineChoice, approve] : [approve, declineChoice];
 	const fields = [shown, radio('decision', 'Your decision', decisions)];
 	const written = updatesToWrite(execution);

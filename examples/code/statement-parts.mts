@@ -1,5 +1,4 @@
 /** The parts of the page *What is open* about statements: the payments that they settled, and why others were not. */
-import type { Code } from '../../nodes/EtbWallet/codes.ts';
 import { groupBy } from '../../nodes/shared/groupBy.ts';
 import { formLink, heading, section, uploadLink, type Part } from './page.mts';
 import {
@@ -20,8 +19,8 @@ import {
 	rowOf,
 	type Register,
 } from './register.mts';
-import { changeOfPaid, isContradicted, wasFreedBefore } from './register-updates.mts';
 import { statementAbout } from './settling.mts';
+import { statementsByEnd, type StatementEnd } from './statement-ends.mts';
 import { escapeHtml, formatSum, forWhat, minuteOf, namesWithNumbers, settledAt } from './text.mts';
 
 /** The words for paying an amount that was not paid, with the link to the form. HTML. */
@@ -83,106 +82,21 @@ function reasonItStaysPaid(result: PaymentRow, { register, openPath }: PayrollEx
 	return `${namesWithNumbers([known])} (${escapeHtml(result.reference)}): you said that it was not paid, but ${escapeHtml(how)}. Ask the partner service again${paid.txHash ? ', ' : '. '}${next}`;
 }
 
-/** The code of a result. A statement that changed nothing, because it was given before, is recorded too. */
-const codeOf = (result: PaymentRow, execution: PayrollExecution): Code | undefined =>
-	wasFreedBefore(result, execution) ? 'settledNotPaid' : result.code;
-
-/** The reason why a statement is not recorded; empty if it is. */
-function reasonNotRecorded(result: PaymentRow, execution: PayrollExecution): string {
-	const { message = '', remedy = '' } = result;
-	const code = codeOf(result, execution);
-	if (code === 'settledPaid' || code === 'settledNotPaid' || code === 'paidBefore') return '';
+/** The reason why a statement is not recorded. */
+function reasonNotRecorded({ code, message = '', remedy = '' }: PaymentRow): string {
 	// The steps of the node do not fit here, because the page leads to its form itself.
-	return code === 'notSettled'
-		? `${message}. Ask the partner service again, and answer on a fresh page`
-		: `${message}. ${remedy}`;
+	const next =
+		code === 'notSettled' ? 'Ask the partner service again, and answer on a fresh page' : remedy;
+	return `${message}. ${next}`.replace(/\.\s*$/, '');
 }
 
-/** The rows after some statements, by what became of each. */
-interface StatementEnds {
-	settledPaid: RegisterRow[];
-	settledNotPaid: RegisterRow[];
-	/** Those that stay paid, of which somebody said *It was not paid*. */
-	denied: RegisterRow[];
-	/** Those that somebody had recorded as not paid by mistake, and that were sent again. */
-	perhapsTwice: RegisterRow[];
-	/** Those of which somebody found out what became of both. */
-	once: RegisterRow[];
-	/** Those of which a record *paid* was taken back, and those of which that was taken back again. */
-	voided: RegisterRow[];
-	restored: RegisterRow[];
-	/** Others that were paid before. */
-	paidBefore: RegisterRow[];
-	/** Those that are unknown again, because a *not paid* was taken back, or because two statements differ. */
-	unknownAgain: RegisterRow[];
-	differing: RegisterRow[];
-	/** Those that changed after the page was opened, so that the node got no statement about them. */
-	outdated: RegisterRow[];
-	/** The others, with the reason why nothing was recorded. */
-	notRecorded: string[];
-}
-
-function endsOf(
-	rows: RegisterRow[],
-	unknown: RegisterRow[],
-	execution: PayrollExecution,
-): StatementEnds {
-	const { submitted, register, results } = execution;
-	const byReference = new Map(results.map((result) => [result.reference, result]));
-	const isSaid = (row: RegisterRow, wanted: ReturnType<typeof statementAbout>): boolean =>
-		statementAbout(submitted, row) === wanted;
-	const endedAs = (code: Code): RegisterRow[] =>
-		rows.filter(({ reference }) => {
-			const result = byReference.get(reference);
-			return result !== undefined && codeOf(result, execution) === code;
-		});
-	const paidBefore = endedAs('paidBefore');
-	const rowsWhere = (holds: (result: PaymentRow, old: RegisterRow) => boolean): RegisterRow[] =>
-		rows.filter((row) => {
-			const [result, old] = [byReference.get(row.reference), rowOf(register, row)];
-			return result !== undefined && old !== undefined && holds(result, old);
-		});
-	const changedAs = (change: ReturnType<typeof changeOfPaid>): RegisterRow[] =>
-		rowsWhere((result, old) => changeOfPaid(result, old, execution) === change);
-	const [restored, once] = [changedAs('restored'), changedAs('once')];
-	const voided = rowsWhere((result, old) => {
-		const change = changeOfPaid(result, old, execution);
-		return change === 'voided' || (change === undefined && isVoided(old));
-	});
-	// The register can lack the payment of one that was freed, sent again, and paid.
-	const wasFreed = (old: RegisterRow): boolean =>
-		hasOutcome('notPaid')(old) && Boolean(old.settledBy);
-	const perhapsTwice = rowsWhere(
-		(result, old) =>
-			changeOfPaid(result, old, execution) === 'perhapsTwice' ||
-			(result.code === 'paidBefore' && wasFreed(old) && isSaid(result, 'takesBackNotPaid')),
+/** Those of these people who were paid a correction for the same period too. */
+const withPaidCorrection = (rows: RegisterRow[], register: Register): RegisterRow[] =>
+	rows.filter((row) =>
+		correctionsOf(row, register).some(
+			(each) => each.reference !== row.reference && hasOutcome('paid')(each) && !isVoided(each),
+		),
 	);
-	const denied = paidBefore.filter((row) => isSaid(row, 'notPaid') && !voided.includes(row));
-	const endsElsewhere = new Set([...denied, ...perhapsTwice, ...once, ...voided, ...restored]);
-	const contradicted = rows.filter((row) => {
-		const result = byReference.get(row.reference);
-		return result !== undefined && hasOutcome('unknown')(row) && isContradicted(result, execution);
-	});
-	const told = new Set(contradicted.map(({ reference }) => reference));
-	return {
-		settledPaid: endedAs('settledPaid').filter((row) => !endsElsewhere.has(row)),
-		settledNotPaid: endedAs('settledNotPaid'),
-		denied,
-		perhapsTwice,
-		once,
-		voided,
-		restored,
-		paidBefore: paidBefore.filter((row) => !endsElsewhere.has(row)),
-		unknownAgain: contradicted.filter((row) => isSaid(row, 'takesBackNotPaid')),
-		differing: contradicted.filter((row) => !isSaid(row, 'takesBackNotPaid')),
-		outdated: unknown.filter((row) => !isSaid(row, undefined) && !byReference.has(row.reference)),
-		notRecorded: results.flatMap((result) => {
-			const reason = told.has(result.reference) ? '' : reasonNotRecorded(result, execution);
-			const { name = '' }: RegisterRow = rowOf(register, result) ?? {};
-			return (reason && `${name} (${result.reference}): ${reason.replace(/\.\s*$/, '')}`) || [];
-		}),
-	};
-}
 
 /** @param rows the rows of the results, as they are now @param unknown all rows that are unknown now */
 export function statementParts(
@@ -191,43 +105,56 @@ export function statementParts(
 	execution: PayrollExecution,
 ): Part[] {
 	const { submitted, register, lastResults } = execution;
-	const ends = endsOf(rows, unknown, execution);
-	const isNothing = Object.values(ends).every(({ length }: { length: number }) => length === 0);
+	const ends = statementsByEnd(rows, execution);
+	const rowsOf = (end: StatementEnd): RegisterRow[] => (ends.get(end) ?? []).map(({ row }) => row);
+	const people = (before: string, of: RegisterRow[], after: string): Part =>
+		of.length > 0 && `<h4>${before}: ${namesWithNumbers(of)}. ${after}.</h4>`;
+	const askAgain = 'Ask the partner service once more, and answer on a fresh page';
+	const isAnswered = new Set(rows.map(({ reference }) => reference));
+	// The node got no statement about them.
+	const outdated = unknown.filter(
+		(row) => statementAbout(submitted, row) !== undefined && !isAnswered.has(row.reference),
+	);
+	const notRecorded = [
+		...(ends.get('notRecorded') ?? []).map(
+			({ result, row }) => `${row.name} (${row.reference}): ${reasonNotRecorded(result)}`,
+		),
+		...outdated.map(
+			({ name, reference }) =>
+				`${name} (${reference}): it changed after the page was opened, so it may have been sent again. Ask the partner service, and answer on a fresh page`,
+		),
+	];
+	const isNothing = ends.size === 0 && outdated.length === 0;
 	const isAnythingSaid = register.rows.some((row) => statementAbout(submitted, row));
 	const [first = {}] = lastResults;
 	const reasonOfNothing = isAnythingSaid ? reasonOf(first) : 'Nothing was recorded';
-	const isPaidCorrection = (each: RegisterRow): boolean =>
-		hasOutcome('paid')(each) && !isVoided(each);
-	const corrected = ends.restored.filter((row) =>
-		correctionsOf(row, register).some(
-			(each) => each.reference !== row.reference && isPaidCorrection(each),
-		),
-	);
-	const unknownPart = (reason: string, people: RegisterRow[]): Part =>
-		people.length > 0 &&
-		`<h4>${reason}, so it is unknown again: ${namesWithNumbers(people)}. Ask the partner service once more, and answer on a fresh page.</h4>`;
-	const outdated = ends.outdated.map(
-		({ name, reference }) =>
-			`${name} (${reference}): it changed after the page was opened, so it may have been sent again. Ask the partner service, and answer on a fresh page`,
-	);
 	return [
-		section('Recorded as paid', [...ends.settledPaid, ...ends.restored], register),
-		section('Recorded as paid by mistake', ends.voided, register, false),
-		corrected.length > 0 &&
-			`<h4>Perhaps paid twice: ${namesWithNumbers(corrected)}. A correction was paid for the same period. Was it in place of this payment? Then ask for one of them back.</h4>`,
-		section('Recorded as not paid', ends.settledNotPaid, register),
-		section('Settled: it was perhaps paid twice', ends.once, register),
-		ends.perhapsTwice.length > 0 &&
-			`<h4>Perhaps paid twice: ${namesWithNumbers(ends.perhapsTwice)}. It was recorded as not paid, sent again, and paid. Ask the partner service whether both were made.</h4>`,
-		...ends.denied.map(
-			(row) => `<h4>It stays recorded as paid: ${reasonItStaysPaid(row, execution)}.</h4>`,
+		section('Recorded as paid', [...rowsOf('settledPaid'), ...rowsOf('restored')], register),
+		section('Recorded as paid by mistake', rowsOf('voided'), register, false),
+		people(
+			'Perhaps paid twice',
+			withPaidCorrection(rowsOf('restored'), register),
+			'A correction was paid for the same period. Was it in place of this payment? Then ask for one of them back',
 		),
-		section('Paid before, and it stays paid', ends.paidBefore, register),
-		unknownPart('It was recorded as not paid by mistake', ends.unknownAgain),
-		unknownPart('The answers differ', ends.differing),
-		...[...ends.notRecorded, ...outdated].map(
-			(reason) => `<h4>Not recorded: ${escapeHtml(reason)}.</h4>`,
+		section('Recorded as not paid', rowsOf('settledNotPaid'), register),
+		section('Settled: it was perhaps paid twice', rowsOf('once'), register),
+		people(
+			'Perhaps paid twice',
+			rowsOf('perhapsTwice'),
+			'It was recorded as not paid, sent again, and paid. Ask the partner service whether both were made',
 		),
+		...(ends.get('denied') ?? []).map(
+			({ result }) =>
+				`<h4>It stays recorded as paid: ${reasonItStaysPaid(result, execution)}.</h4>`,
+		),
+		section('Paid before, and it stays paid', rowsOf('paidBefore'), register),
+		people(
+			'It was recorded as not paid by mistake, so it is unknown again',
+			rowsOf('unknownAgain'),
+			askAgain,
+		),
+		people('The answers differ, so it is unknown again', rowsOf('differing'), askAgain),
+		...notRecorded.map((reason) => `<h4>Not recorded: ${escapeHtml(reason)}.</h4>`),
 		isNothing && reasonOfNothing && `<h3>${escapeHtml(reasonOfNothing)}.</h3>`,
 		isNothing && unknown.length > 0 && `<h3>${heading('Still unknown', unknown)}</h3>`,
 	];

@@ -1,0 +1,72 @@
+/** The end of each statement of the page *What is open*. */
+import { groupBy } from '../../nodes/shared/groupBy.ts';
+import { hasOutcome, isVoided, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import type { PayrollExecution } from './payroll-execution.mts';
+import { rowOf } from './register.mts';
+import { changeOfPaid, isContradicted, wasFreedBefore } from './register-updates.mts';
+import { statementAbout } from './settling.mts';
+
+/**
+ * - *settledPaid*, *settledNotPaid*: it was unknown
+ * - *voided*, *restored*: a record as paid was taken back, or that was taken back again
+ * - *perhapsTwice*: somebody had recorded it as not paid by mistake, it was sent again, and paid
+ * - *once*: somebody found out what became of both
+ * - *denied*: it stays paid, although the statement is that it was not
+ * - *paidBefore*: it was paid already
+ * - *unknownAgain*: a record as not paid was taken back
+ * - *differing*: two statements differ, so it is unknown again
+ * - *notRecorded*: nothing changed, for a reason that the result tells
+ */
+export type StatementEnd =
+	| 'settledPaid'
+	| 'settledNotPaid'
+	| 'voided'
+	| 'restored'
+	| 'perhapsTwice'
+	| 'once'
+	| 'denied'
+	| 'paidBefore'
+	| 'unknownAgain'
+	| 'differing'
+	| 'notRecorded';
+
+/** @param old the row of the register before the statement */
+function endOf(result: PaymentRow, old: RegisterRow, execution: PayrollExecution): StatementEnd {
+	const statement = statementAbout(execution.submitted, result);
+	const change = changeOfPaid(result, old, execution);
+	if (change !== undefined) return change;
+	if (wasFreedBefore(result, execution)) return 'settledNotPaid';
+	if (isContradicted(result, execution) && !hasOutcome('paid')(old))
+		return statement === 'takesBackNotPaid' ? 'unknownAgain' : 'differing';
+	if (result.code === 'settledPaid' || result.code === 'settledNotPaid') return result.code;
+	if (result.code !== 'paidBefore') return 'notRecorded';
+	// An old page says the same, or that a payment was wrong which counts again.
+	if (isVoided(old)) return 'voided';
+	if (statement === 'notPaid') return 'denied';
+	// n8n died before the register had the payment that was sent again.
+	const wasFreed = hasOutcome('notPaid')(old) && Boolean(old.settledBy);
+	return statement === 'takesBackNotPaid' && wasFreed ? 'perhapsTwice' : 'paidBefore';
+}
+
+interface EndedStatement {
+	result: PaymentRow;
+	/** The row of the register after the statement. */
+	row: RegisterRow;
+}
+
+/**
+ * The statements by their end.
+ * @param rows the rows of the results, as they are now
+ */
+export function statementsByEnd(
+	rows: RegisterRow[],
+	execution: PayrollExecution,
+): ReadonlyMap<StatementEnd, EndedStatement[]> {
+	const statements = execution.results.map((result, index) => ({
+		result,
+		row: rows[index] ?? {},
+	}));
+	return groupBy(statements, ({ result }) =>
+		endOf(result, rowOf(execution.register, result) ?? {}, execution),
+	);
+}
