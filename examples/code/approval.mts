@@ -2,7 +2,7 @@
 import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
-import { numberOf, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import { employeeKeyOfRow, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import type { Submitted, User } from './workflow.mts';
 
 export const declineChoice = 'Decline: pay nobody';
@@ -18,7 +18,7 @@ interface ShownList {
 /** The reference of a payment, and the employee number and wallet of its person, each in its normalized form. */
 function idsOf(row: PaymentRow): string[] {
 	const { reference, toUserId, userId } = row;
-	const number = numberOf(row);
+	const number = employeeKeyOfRow(row);
 	return [
 		referenceKeyOf(reference ?? ''),
 		number && `number ${number}`,

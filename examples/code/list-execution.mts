@@ -17,10 +17,10 @@ export interface ListExecution extends PayrollExecution {
 	error: CheckListItem['error'];
 	notRead: string[];
 	/**
-	 * *refused*: an approval that does not count. *outdated*: an answer that came after another payment to somebody who
+	 * *notValid*: an approval that does not count. *outdated*: an answer that came after another payment to somebody who
 	 * was ready.
 	 */
-	decision: 'approved' | 'declined' | 'refused' | 'outdated' | undefined;
+	decision: 'approved' | 'declined' | 'notValid' | 'outdated' | undefined;
 	/** Those other payments. */
 	paymentsSinceCheck: RegisterRow[];
 	isPaying: boolean;
@@ -49,11 +49,11 @@ function decisionOf(
 	if (submitted.decision === undefined) return undefined;
 	if (submitted.decision === declineChoice) return 'declined';
 	if (mode === 'pay') return 'approved';
-	return since.length > 0 ? 'outdated' : 'refused';
+	return since.length > 0 ? 'outdated' : 'notValid';
 }
 
 /** A person of a list of which nobody was paid, because its approval came after another payment. */
-const unsent = (row: PaymentRow): PaymentRow => ({
+const asUnsent = (row: PaymentRow): PaymentRow => ({
 	...row,
 	outcome: 'notPaid',
 	reason:
@@ -70,7 +70,7 @@ export function listExecution(given: PayrollExecution): ListExecution {
 	});
 	const decision = decisionOf(given, since);
 	const ends = given.results.map((row) =>
-		decision === 'outdated' && hasOutcome('ready')(row) ? unsent(row) : row,
+		decision === 'outdated' && hasOutcome('ready')(row) ? asUnsent(row) : row,
 	);
 	const execution = { ...given, results: ends };
 	const results = ends.map((row) => withCorrections(row, register));
@@ -91,7 +91,8 @@ export function listExecution(given: PayrollExecution): ListExecution {
 		notRead: first.notRead ?? [],
 		decision,
 		paymentsSinceCheck: registerOf(since).rows,
-		asksForApproval: ready.length > 0 && !isPaying && (!given.isAnswered || decision === 'refused'),
+		asksForApproval:
+			ready.length > 0 && !isPaying && (!given.isAnswered || decision === 'notValid'),
 		unknown: ended('unknown'),
 		notPaid: ended('notPaid'),
 		paidBefore: ended('alreadyPaid'),

@@ -163,7 +163,7 @@ function questionParts(
 ): Part[] {
 	const { ready, unknown, notPaid, purpose, period } = execution;
 	return [
-		execution.decision === 'refused' &&
+		execution.decision === 'notValid' &&
 			(execution.submitted.user?.id === execution.uploadedBy?.id
 				? '<h4>Who uploaded this list tried to approve it. Somebody else has to.</h4>'
 				: '<h4>The list changed after the page that you answered. Please look again.</h4>'),

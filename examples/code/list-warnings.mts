@@ -9,7 +9,7 @@ import {
 	isSamePerson,
 	isPaidByStatement,
 	isVoided,
-	likeOthers,
+	rowsLikeOthers,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
@@ -139,7 +139,7 @@ export function warningsAbout(execution: ListExecution): Warning[] {
 	const withoutPayment = isCorrection(execution)
 		? ready.filter((row) => !execution.paidForPeriod.some((each) => isSamePerson(row, each)))
 		: [];
-	const [twice, different] = [likeOthers(ready), veryDifferent(execution)];
+	const [twice, different] = [rowsLikeOthers(ready), veryDifferent(execution)];
 	const settled = ready.filter((row) => rowOf(register, row)?.settledBy);
 	const warnings: Warning[] = [
 		{

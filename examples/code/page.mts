@@ -30,7 +30,7 @@ import { isOfOtherWorkflow } from './workflow.mts';
 /** A part of a page; empty or false for one that is left out. */
 export type Part = string | false;
 
-const voidedText = 'Recorded as paid by mistake';
+const paidByMistake = 'Recorded as paid by mistake';
 
 /** The lines below a name, in the order of the page. */
 function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Register): string[] {
@@ -53,7 +53,7 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	return [
 		row.line && `Row ${row.line}`,
 		isRepeated ? 'As above' : reason,
-		row.paid && (isVoided(known) ? voidedText : `Paid${sum} to ${name}`),
+		row.paid && (isVoided(known) ? paidByMistake : `Paid${sum} to ${name}`),
 		isPaid && hasTime && paidAt && minuteOf(paidAt),
 		txHash,
 		// Without a purpose, the reference is the only word for it.
@@ -153,7 +153,7 @@ export function byPeriod(rows: PaymentRow[], register: Register, showPaid = sect
 				own.filter((row) => hasOutcome('paid')(row) && !isVoided(row)),
 				register,
 			),
-			section(voidedText, own.filter(isVoided), register, false),
+			section(paidByMistake, own.filter(isVoided), register, false),
 		];
 	});
 }

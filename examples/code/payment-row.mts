@@ -81,13 +81,13 @@ export interface PaymentRow
 }
 
 /** The key of the employee number of a row; empty if it has none. A row that a person wrote can lack the key. */
-export const numberOf = ({ employeeKey, employee }: RegisterRow): string =>
+export const employeeKeyOfRow = ({ employeeKey, employee }: RegisterRow): string =>
 	employeeKeyOf(employeeKey || employee || '');
 
 /** The reference of a row by its purpose, period and employee number; empty if one of them is missing. */
 function listReferenceOf(row: RegisterRow): string {
 	const { purpose, period } = row;
-	const number = numberOf(row);
+	const number = employeeKeyOfRow(row);
 	return number && purpose && period ? listReference(purpose, period, number) : '';
 }
 
@@ -147,7 +147,7 @@ export const remarksWithout = ({ remarks = [] }: PaymentRow, codes: RemarkCode[]
 export const likenessCodes: RemarkCode[] = ['sameName', 'samePhone', 'sameUserId', 'sameEmail'];
 
 /** People who have the name of another number, and its telephone, email or wallet too. */
-export const likeOthers = <Row extends PaymentRow>(rows: Row[]): Row[] =>
+export const rowsLikeOthers = <Row extends PaymentRow>(rows: Row[]): Row[] =>
 	rows.filter((row) => remarksWith(row, likenessCodes).length > 1);
 
 /** Whether the purpose is `correction`, or that of a further one, such as `correction 2`. */

@@ -145,7 +145,7 @@ function beforeSending(
 	return {
 		...row,
 		...(isElsewhere && payroll && { problem }),
-		// A record can be taken back, and that too, while the page is open.
+		// The payment can be voided or restored while the page is open.
 		...(row.paid &&
 			typeof current.amountEtb === 'number' && {
 				paid: { ...row.paid, amountEtb: current.amountEtb },

@@ -7,7 +7,7 @@ import { fileRow } from './file-row.mts';
 import { warningsAbout } from './list-warnings.mts';
 import { failedListPage, listPage, updatesToWrite, rowsInFile } from './list-page.mts';
 import { listExecution } from './list-execution.mts';
-import { openPageItems } from './open-page.mts';
+import { whatIsOpenItems } from './what-is-open.mts';
 import { radio } from './page.mts';
 import { itemsOfPaidLess } from './paid-less.mts';
 import { hasRemark } from './payment-row.mts';
@@ -15,8 +15,8 @@ import { readExecution, type PayrollExecution } from './payroll-execution.mts';
 import { itemsForWhatNext } from './register-updates.mts';
 import { peopleText, formatSum } from './text.mts';
 
-function itemsOfList(payrollRun: PayrollExecution): object[] {
-	const execution = listExecution(payrollRun);
+function itemsOfList(payrollExecution: PayrollExecution): object[] {
+	const execution = listExecution(payrollExecution);
 	const { asksForApproval, error, ready, purpose, period } = execution;
 	const warnings = warningsAbout(execution);
 	const shown = listPage(execution, warnings);
@@ -42,7 +42,7 @@ function itemsOfList(payrollRun: PayrollExecution): object[] {
 
 function itemsOfRun(execution: PayrollExecution | undefined): object[] {
 	if (execution === undefined) return [];
-	return execution.isSettling ? openPageItems(execution) : itemsOfList(execution);
+	return execution.isSettling ? whatIsOpenItems(execution) : itemsOfList(execution);
 }
 
 export const items = itemsOfRun(readExecution()).map((json) => ({ json }));

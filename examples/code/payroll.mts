@@ -1,5 +1,5 @@
 /** *Page and rows* of `payroll.json`: the page *What is open*, or the rows after the monthly payments. */
-import { openPageItems } from './open-page.mts';
+import { whatIsOpenItems } from './what-is-open.mts';
 import { itemsOfPaidLess, paidLessOf } from './paid-less.mts';
 import { hasRemark, type PaymentRow } from './payment-row.mts';
 import { readExecution, type PayrollExecution } from './payroll-execution.mts';
@@ -7,7 +7,7 @@ import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 
 function itemsOfRun(execution: PayrollExecution | undefined): object[] {
 	if (execution === undefined) return [];
-	if (execution.isSettling) return openPageItems(execution);
+	if (execution.isSettling) return whatIsOpenItems(execution);
 	const underpaid = paidLessOf(execution.results, execution.register);
 	return [
 		...itemsForWhatNext(registerUpdates(execution), execution),

@@ -9,7 +9,7 @@ import {
 	type Part,
 } from './page.mts';
 import { isFarFrom } from './list-warnings.mts';
-import { hasRemark, isTitleOrTotal, likeOthers } from './payment-row.mts';
+import { hasRemark, isTitleOrTotal, rowsLikeOthers } from './payment-row.mts';
 import { peopleText, escapeHtml, namesWithNumbers } from './text.mts';
 import { itemsOf, type CheckListItem } from './workflow.mts';
 
@@ -29,7 +29,7 @@ const changed = changedAnywhere.filter((row) => !isElsewhere(row));
 const problems = rows.filter((row) => row.status === 'problem' && !isTitleOrTotal(row));
 const listed = new Set(rows.map(({ employeeKey }) => employeeKey));
 const notListed = people.filter((one) => one.payroll === payroll && !listed.has(one.employeeKey));
-const twice = likeOthers([...fresh, ...changed]);
+const twice = rowsLikeOthers([...fresh, ...changed]);
 const renamed = changed.filter(hasRemark('changedName'));
 const namesakes = fresh.filter(hasRemark('sameName')).filter((row) => !twice.includes(row));
 const sharing = [...fresh, ...changed].filter(

@@ -39,12 +39,12 @@ export const isContradicted = (
  * The change that a statement makes to a payment that stays paid. The node has it as paid for ever, because a payment that
  * is free again could be sent twice.
  *
- * - *voided*: only a person recorded it as paid, and that was wrong
- * - *restored*: that it was wrong was wrong
- * - *perhapsTwice*: somebody had recorded it as not paid, it was sent again, and that was wrong
- * - *once*: it was found out what became of both
+ * - *voided*: only a person recorded it as paid, and says that this is wrong
+ * - *restored*: a voided payment was paid after all
+ * - *perhapsTwice*: it was sent again after somebody had recorded it as not paid, and that record was wrong
+ * - *paidOnce*: a person found out what became of both, so nothing is left to do
  */
-type ChangeOfPaid = 'voided' | 'restored' | 'perhapsTwice' | 'once';
+type ChangeOfPaid = 'voided' | 'restored' | 'perhapsTwice' | 'paidOnce';
 
 /** The change of a result; undefined if there is none. */
 export function changeOfPaid(
@@ -56,7 +56,7 @@ export function changeOfPaid(
 	const statement = statementAbout(submitted, result);
 	if (statement === 'takesBackPaid')
 		return isPaidByStatement(old) && !isVoided(old) ? 'voided' : undefined;
-	if (statement === 'paidOnce') return isPerhapsTwice(old) ? 'once' : undefined;
+	if (statement === 'paidOnce') return isPerhapsTwice(old) ? 'paidOnce' : undefined;
 	if (isVoided(old)) return statement === 'notPaid' ? undefined : 'restored';
 	return statement === 'takesBackNotPaid' && old.txHash && !isPerhapsTwice(old)
 		? 'perhapsTwice'
@@ -73,7 +73,7 @@ function changedPaidRow(
 		voided: 'that this is wrong',
 		restored: 'that it was paid after all',
 		perhapsTwice: 'that it was paid before this, so perhaps it was paid twice',
-		once: 'that this is settled',
+		paidOnce: 'that this is settled',
 	};
 	const said = `${submitted.user?.email} said at ${minuteOf(Date.now())} ${statements[change]}`;
 	const reason = [old.reason, said].filter(Boolean).join('. ');
@@ -81,7 +81,7 @@ function changedPaidRow(
 		voided: { amountEtb: 0 },
 		restored: { amountEtb: old.requestedAmountEtb ?? null },
 		perhapsTwice: { settledBy: submitted.user?.email },
-		once: { settledBy: '' },
+		paidOnce: { settledBy: '' },
 	};
 	return { ...old, reason, ...changes[change] };
 }

@@ -10,7 +10,7 @@ import {
 	isCorrection,
 	isVoided,
 	isSamePerson,
-	numberOf,
+	employeeKeyOfRow,
 	referenceOf,
 	sureness,
 	type PaymentRow,
@@ -39,7 +39,7 @@ const keyOfRow = ({ reference, id }: RegisterRow): string =>
 
 /** A person can write into the table by hand. */
 const normalized = (row: RegisterRow) => ({
-	employeeKey: numberOf(row) || row.employeeKey,
+	employeeKey: employeeKeyOfRow(row) || row.employeeKey,
 	period: periodIn(normalizeText(row.period ?? '')) ?? row.period,
 });
 

@@ -24,7 +24,8 @@ export const choices = {
 };
 
 /** The name of the field of a payment. A reference can have signs that a name cannot have. */
-export const fieldOf = ({ reference }: RegisterRow): string => encodeURIComponent(reference ?? '');
+export const formFieldOf = ({ reference }: RegisterRow): string =>
+	encodeURIComponent(reference ?? '');
 
 /** The field for a payment that somebody recorded wrongly, and its choice for none. */
 export const mistakeField = 'mistake';
@@ -49,7 +50,7 @@ export function statementAbout(
 	submitted: Submitted,
 	row: RegisterRow,
 ): 'paid' | 'notPaid' | 'takesBackPaid' | 'takesBackNotPaid' | 'paidOnce' | undefined {
-	const choice = submitted[fieldOf(row)];
+	const choice = submitted[formFieldOf(row)];
 	if (choice === choices.paid) return 'paid';
 	if (choice === choices.notPaid) return 'notPaid';
 	const mistake = String(submitted[mistakeField]);
@@ -73,10 +74,11 @@ function isOutdated(
 		`${id} ${new Date(updatedAt ?? 0).getTime()}`;
 	const shown = new Set(before.map(versionOf));
 	const current = now.filter((row) => row.reference === reference);
-	const isSettled = ({ outcome }: RegisterRow): boolean =>
+	const hasClearOutcome = ({ outcome }: RegisterRow): boolean =>
 		outcome === 'paid' || outcome === 'notPaid';
 	return (
-		current.length === 0 || current.some((row) => !isSettled(row) && !shown.has(versionOf(row)))
+		current.length === 0 ||
+		current.some((row) => !hasClearOutcome(row) && !shown.has(versionOf(row)))
 	);
 }
 

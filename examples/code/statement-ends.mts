@@ -8,9 +8,10 @@ import { statementAbout } from './settling.mts';
 
 /**
  * - *settledPaid*, *settledNotPaid*: it was unknown
- * - *voided*, *restored*: a record as paid was taken back, or that was taken back again
+ * - *voided*: a person had recorded it as paid by mistake
+ * - *restored*: a voided payment was paid after all
  * - *perhapsTwice*: somebody had recorded it as not paid by mistake, it was sent again, and paid
- * - *once*: somebody found out what became of both
+ * - *paidOnce*: a person found out what became of both, so nothing is left to do
  * - *denied*: it stays paid, although the statement is that it was not
  * - *paidBefore*: it was paid already
  * - *unknownAgain*: a record as not paid was taken back
@@ -23,7 +24,7 @@ export type StatementEnd =
 	| 'voided'
 	| 'restored'
 	| 'perhapsTwice'
-	| 'once'
+	| 'paidOnce'
 	| 'denied'
 	| 'paidBefore'
 	| 'unknownAgain'

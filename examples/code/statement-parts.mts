@@ -33,7 +33,7 @@ export function correctionLink(row: RegisterRow, register: Register): string {
 }
 
 /** The words for the voided payments of a person in a period, as long as corrections are missing for them. HTML. */
-function voidedText(voided: RegisterRow[], register: Register): string {
+function missingForVoidedText(voided: RegisterRow[], register: Register): string {
 	const [first = {}] = voided;
 	const missing = missingForVoided(first, register);
 	const corrections = correctionsOf(first, register);
@@ -61,9 +61,10 @@ export function openStatementParts(rows: RegisterRow[]): Part[] {
 			(row) =>
 				`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). Ask the partner service whether both were made, and ask for one back. Then choose it on the page What is open, under <i>Is one of these records wrong?</i>`,
 		);
-	return [...[...voided.values()].map((of) => voidedText(of, register)), ...perhapsTwice].map(
-		(text) => text && `<h4>${text}.</h4>`,
-	);
+	return [
+		...[...voided.values()].map((of) => missingForVoidedText(of, register)),
+		...perhapsTwice,
+	].map((text) => text && `<h4>${text}.</h4>`);
 }
 
 /** The reason why a payment stays paid although somebody said *It was not paid*. HTML. */
@@ -137,7 +138,7 @@ export function statementParts(
 			'A correction was paid for the same period. Was it in place of this payment? Then ask for one of them back',
 		),
 		section('Recorded as not paid', rowsOf('settledNotPaid'), register),
-		section('Settled: it was perhaps paid twice', rowsOf('once'), register),
+		section('Settled: it was perhaps paid twice', rowsOf('paidOnce'), register),
 		people(
 			'Perhaps paid twice',
 			rowsOf('perhapsTwice'),

@@ -6,15 +6,15 @@ import { property } from './unknownValues';
 export const listReference = (purpose: string, period: string, employeeKey: string): string =>
 	`${purpose}-${period}-${employeeKey}`;
 
-/** A row of *Check List*. One that is ready or paid before has a reference, and another one a problem. */
-interface CheckedItem {
+/** A row of *Check List*, with the reference of its purpose, period and employee number. Others than ready ones have a problem. */
+interface ReferencedRow {
 	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
 	reference: string;
 	problem: string;
 }
 
 /** Reads an item as a row of *Check List*; undefined for any other item. */
-export function checkedItemOf(item: unknown): CheckedItem | undefined {
+export function checkedRowOf(item: unknown): ReferencedRow | undefined {
 	const textOf = (name: string): string => {
 		const value = property(item, name);
 		// A node in between can make a number of a text.

@@ -10,7 +10,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { projectFolder } from '../../../demo/folders.mts';
 import { setUpGate, setUpGateDatabase } from '../../start/database.mts';
-import { postgresPrograms } from '../../../test/support/services.mts';
+import { postgresPrograms } from '../../../test/support/backends.mts';
 import {
 	claim,
 	logins,

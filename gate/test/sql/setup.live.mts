@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { setUpGate, setUpGateDatabase } from '../../start/database.mts';
 import { gateFolder } from '../../start/workflows.mts';
-import { postgresPrograms } from '../../../test/support/services.mts';
+import { postgresPrograms } from '../../../test/support/backends.mts';
 import {
 	claim,
 	logins,

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { z } from 'zod';
 import { freePort } from '../../../demo/ports.mts';
 import { eventually } from '../../../test/support/lab.mts';
-import { startPostgres } from '../../../test/support/services.mts';
+import { startPostgres } from '../../../test/support/backends.mts';
 import { schemaText as ownSchemaText } from '../../start/workflows.mts';
 
 /** The SQL that sets a database up. GATE_SCHEMA names a file with another one, such as one that gate/test/mutations.mts broke. */

@@ -54,7 +54,8 @@ export function historyFinder(
 ): (person: Person) => History {
 	const peopleByKey = new Map(people.map((person) => [person.employeeKey, person]));
 	const paidPayments = register.filter(isPaid);
-	// One that was recorded as paid by mistake is this very payment, but not among the others.
+	// A payment that was recorded as paid by mistake has the amount 0. It keeps its reference from being paid, and counts for
+	// nothing else.
 	const paidTo = groupBy(
 		paidPayments.filter(({ person }) => person.amountEtb !== 0),
 		ownerOf,

@@ -43,7 +43,7 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	if (options.mode === 'settle') return await settle(context, options);
 	const items = context.getInputData();
 	const fillIn = (entry: Entry): void => fillInPayment(read, entry, items[entry.itemIndex]?.json);
-	const itemEntries = readEntries(context, fillIn, objectionFinder(options));
+	const itemEntries = readEntries(context, fillIn, objectionFinderFor(options));
 	const record = new PaymentRecord(context, options.timeoutMs);
 	if (loaded.halt !== undefined)
 		return await haltRun(context, options, record, loaded.halt, itemEntries);
@@ -66,7 +66,7 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	return reportRun(context, options, entries);
 };
 
-const objectionFinder =
+const objectionFinderFor =
 	({ maxAmountEtb }: RunOptions) =>
 	(entries: readonly Entry[]) => {
 		const uses = firstByKey(entries);

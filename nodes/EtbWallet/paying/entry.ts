@@ -10,7 +10,7 @@ import { fieldError, InvalidValueError, show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from '../codes';
 import { referenceKeyOf, readReference } from '../../shared/reference';
-import { checkedItemOf } from '../../shared/listReference';
+import { checkedRowOf } from '../../shared/listReference';
 
 /** The end of an entry. */
 export interface EntryResult {
@@ -74,10 +74,10 @@ export const needsAttention = (entry: Entry): entry is EndedEntry =>
  * Reads a payment. The entry gets each value as soon as it is read. A row of *Check List* keeps its reference, because
  * the list was compared with earlier payments by it, and one that was paid before gets this result.
  * @param item the fields of the item
- * @throws {InvalidValueError} also for a row of *Check List* that is not ready, or if Reference has another reference
+ * @throws {InvalidValueError} also for a row of *Check List* with a problem, or if Reference has another reference
  */
 export function fillInPayment(read: ParameterReader, entry: Entry, item: unknown): void {
-	const checked = checkedItemOf(item);
+	const checked = checkedRowOf(item);
 	if (checked?.status === 'paidBefore') {
 		entry.reference = checked.reference;
 		entry.result = {

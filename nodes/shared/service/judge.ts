@@ -23,7 +23,7 @@ import {
 	type NoResponse,
 	type ServiceResponse,
 } from './attempt';
-import { hasRepeatedName, hasSuccess, valuesOf } from './responseBody';
+import { hasRepeatedName, saysSuccess, valuesOf } from './responseBody';
 import {
 	findingAgainstRefusal,
 	contradictionInBody,
@@ -110,7 +110,7 @@ function judgeNoResponse(
 
 /** A success status counts only with the fields that the service document (§2, §4) shows in such a response. */
 function judgeSuccess(request: RequestTraits, response: ServiceResponse): Judgement {
-	if (request.movesMoney === true && hasSuccess(response.body, false))
+	if (request.movesMoney === true && saysSuccess(response.body, false))
 		return judgeDenial(request, response);
 	const finding = findingAgainstSuccess(request, response);
 	return finding === undefined ? { verdict: 'done' } : notShown(request, finding);
@@ -138,7 +138,7 @@ function findingAgainstSuccess(
 	const { responseField } = request;
 	const movesMoney = request.movesMoney === true;
 	const { body } = response;
-	if (movesMoney && !hasSuccess(body, true)) return { evidence: 'without saying whether it paid' };
+	if (movesMoney && !saysSuccess(body, true)) return { evidence: 'without saying whether it paid' };
 	if (!isReadOnly(request) && body !== undefined && hasRepeatedName(response))
 		return { evidence: 'with the same name twice in its body' };
 	const maySayNothing = request.defaultOutput !== undefined;

@@ -17,7 +17,7 @@ export const valuesSpelledLike = (body: unknown, name: string): unknown[] =>
 
 const spelling = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
 
-export const hasSuccess = (body: unknown, value: boolean): boolean =>
+export const saysSuccess = (body: unknown, value: boolean): boolean =>
 	valuesOf(body, 'success').includes(value);
 
 /** Whether an object in the text of a response has a name twice. Parsing keeps only the last of the values. */

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { decimalText, isAbove } from '../decimal';
 import { isAbsent } from '../invalidValue';
 import type { ServiceResponse } from './attempt';
-import { fieldsIn, hasRepeatedName, hasSuccess, valuesSpelledLike } from './responseBody';
+import { fieldsIn, hasRepeatedName, saysSuccess, valuesSpelledLike } from './responseBody';
 import {
 	contradictingWords,
 	failureWords,
@@ -224,7 +224,7 @@ export function findingAgainstRefusal(
 ): Finding | undefined {
 	const { status, body, text } = response;
 	if (movesMoney !== true)
-		return hasSuccess(body, true) ? { evidence: 'with success: true' } : undefined;
+		return saysSuccess(body, true) ? { evidence: 'with success: true' } : undefined;
 	if (text.length > maxRefusalLength)
 		return { evidence: 'with a body that is too long for a refusal' };
 	if (body !== undefined && hasRepeatedName(response))
@@ -234,7 +234,7 @@ export function findingAgainstRefusal(
 	const lastPartOf = (name: string): string => name.split('.').at(-1) ?? '';
 	const hasReason = [...fields.keys()].some((name) => refusalReasonNames.test(lastPartOf(name)));
 	const reasonNames = hasReason ? refusalReasonNames : /code$/i;
-	const needsReason = statusesNeedingReason.has(status) && !hasSuccess(body, false);
+	const needsReason = statusesNeedingReason.has(status) && !saysSuccess(body, false);
 	for (const [name, values] of fields) {
 		const leaves = name === '' ? 'words that leave' : `a ${name} that leaves`;
 		const evidence = `with ${leaves} open whether it paid`;

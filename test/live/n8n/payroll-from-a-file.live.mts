@@ -361,7 +361,7 @@ test('a correction is a list with that purpose', async () => {
 	);
 	assert.match(
 		corrected,
-		/Paid: 0 people\. Paid less than the list has, 500\.00 ETB less: 1 person, 12,400\.00 ETB \. Paid before, not again: 1 person.*Paid 12,400\.00 ETB to Abebe Kebede · \S+ \S+ · 0x\S+ · .*now 12,900 ETB, \+4\.0 %.*the purpose correction/,
+		/Paid: 0 people\. Paid less than the list has, 500\.00 ETB less: 1 person \. Paid before, not again: 1 person.*Paid 12,400\.00 ETB to Abebe Kebede · \S+ \S+ · 0x\S+ · .*now 12,900 ETB, \+4\.0 %.*the purpose \[\S+\] correction/,
 	);
 	assert.match(
 		await payroll.pay(csv(`${employee},${name},,500`), duePeriod(), 'correction'),

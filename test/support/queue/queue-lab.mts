@@ -27,7 +27,7 @@ import {
 	startRedis,
 	type Postgres,
 	type Service,
-} from '../services.mts';
+} from '../backends.mts';
 
 /** Longer than usual, so that a slow machine causes no retries. */
 const DELIVERY_TIMEOUT_MS = 30_000;

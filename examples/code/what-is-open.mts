@@ -20,7 +20,7 @@ import type { PayrollExecution } from './payroll-execution.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 import {
 	choices,
-	fieldOf,
+	formFieldOf,
 	mistakeChoices,
 	mistakeField,
 	noMistake,
@@ -34,7 +34,7 @@ import { isOfOtherWorkflow } from './workflow.mts';
 function questions(asked: Asked) {
 	const fields = asked.unknown.map((row) => {
 		const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${row.reference})`;
-		return radio(fieldOf(row), label, Object.values(choices), choices.notKnown);
+		return radio(formFieldOf(row), label, Object.values(choices), choices.notKnown);
 	});
 	const records = mistakeChoices(asked);
 	const mistake = {
@@ -48,7 +48,7 @@ function questions(asked: Asked) {
 }
 
 /** The items of the Code node of a payroll in which somebody opened *What is open*. */
-export function openPageItems(execution: PayrollExecution) {
+export function whatIsOpenItems(execution: PayrollExecution) {
 	const updates = registerUpdates(execution);
 	const rows = updates.map(({ row }) => row);
 	const changed = new Map(rows.map((row) => [row.reference, row]));
