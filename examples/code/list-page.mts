@@ -69,7 +69,7 @@ function rowsToLookAt(execution: ListExecution, warnings: Warning[]): PaymentRow
 		.filter(
 			(row) =>
 				remarksWithout(row, ['rounded', 'paidLately', 'sameAmountLately', 'sameName']).length > 0 ||
-				warned.has(row.line) ||
+				(warned.has(row.line) && warned.size * 2 < ready.length) ||
 				rowOf(register, row)?.settledBy,
 		)
 		.sort((one, other) => Number(warned.has(other.line)) - Number(warned.has(one.line)));
@@ -293,7 +293,7 @@ export function listPage(execution: ListExecution, warnings: Warning[]) {
 	const absentTitle = `Set up or paid last time, not in this list and not paid for ${forWhat({ period, purpose })}`;
 	const headings = [
 		...[...unknownGroups, paidGroup, ...otherGroups].map((group) => heading(...group)),
-		...(absent.length > 0 ? [heading(absentTitle, absent, false)] : []),
+		...(absent.length > 0 ? [heading({ red: absentTitle }, absent, false)] : []),
 	];
 	const sections = (groups: Group[]) =>
 		groups.map(([title, rows, hasSum]) => section(title, rows, register, hasSum));
@@ -321,7 +321,7 @@ export function listPage(execution: ListExecution, warnings: Warning[]) {
 		...sections(unknownGroups),
 		...(asksForApproval ? [] : sections([paidGroup])),
 		...sections(otherGroups),
-		section(absentTitle, absent, register, false),
+		section(asksForApproval ? absentTitle : { red: absentTitle }, absent, register, false),
 		notPaid.some(({ code }) => code === 'aboveMaximum' || code === 'totalAboveMaximum') &&
 			'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
 		tooLittlePart(execution, isEarlier),

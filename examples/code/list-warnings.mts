@@ -126,7 +126,7 @@ export function warningsAbout(execution: ListExecution): Warning[] {
 	const changedName = withRemark('changedName');
 	// A correction that is unknown is among the other payments that are unknown: nobody can say that somebody had it.
 	const paidCorrections = (row: PaymentRow): RegisterRow[] =>
-		correctionsOf(row, register).filter(hasOutcome('paid'));
+		correctionsOf(row, register).filter((each) => hasOutcome('paid')(each) && !isVoided(each));
 	const corrected = isCorrection(execution)
 		? ready.filter((row) => paidCorrections(row).length > 0)
 		: [];

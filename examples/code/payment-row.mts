@@ -176,6 +176,10 @@ export const isPerhapsTwice = ({ outcome, settledBy, txHash }: RegisterRow): boo
 export const isVoided = (row: RegisterRow): boolean =>
 	isPaidByStatement(row) && row.amountEtb === 0;
 
+/** Whether such a payment was paid after all. The reason tells both, until somebody settled whether it was paid twice. */
+export const isRestored = (row: RegisterRow): boolean =>
+	isPaidByStatement(row) && Boolean(row.reason) && !isVoided(row);
+
 export const isTitleOrTotal = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);
 

@@ -4,6 +4,7 @@ import {
 	hasOutcome,
 	isPaidByStatement,
 	isPerhapsTwice,
+	isRestored,
 	isVoided,
 	referenceOf,
 	sureness,
@@ -56,7 +57,8 @@ export function changeOfPaid(
 	const statement = statementAbout(submitted, result);
 	if (statement === 'takesBackPaid')
 		return isPaidByStatement(old) && !isVoided(old) ? 'voided' : undefined;
-	if (statement === 'paidOnce') return isPerhapsTwice(old) ? 'paidOnce' : undefined;
+	if (statement === 'paidOnce')
+		return isPerhapsTwice(old) || isRestored(old) ? 'paidOnce' : undefined;
 	if (isVoided(old)) return statement === 'notPaid' ? undefined : 'restored';
 	return statement === 'takesBackNotPaid' && old.txHash && !isPerhapsTwice(old)
 		? 'perhapsTwice'
@@ -81,7 +83,7 @@ function changedPaidRow(
 		voided: { amountEtb: 0 },
 		restored: { amountEtb: old.requestedAmountEtb ?? null },
 		perhapsTwice: { settledBy: submitted.user?.email },
-		paidOnce: { settledBy: '' },
+		paidOnce: isRestored(old) ? { reason: '' } : { settledBy: '' },
 	};
 	return { ...old, reason, ...changes[change] };
 }

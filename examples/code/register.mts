@@ -80,13 +80,20 @@ export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[
 
 /**
  * The amount that is still missing for the voided payments of a person in a period, in ETB; zero or less if nothing is.
- * Nobody can see for which payment a correction was.
+ * Nobody can see for which payment a correction was. A voided correction was in place of a voided payment, or of another
+ * correction, so it counts only if it is the largest of voided corrections alone.
  */
 export function missingForVoided(row: RegisterRow, register: Register): number {
 	const voided = register.rows.filter(
 		(each) => isVoided(each) && isSamePerson(each, row) && each.period === row.period,
 	);
-	const wanted = voided.reduce((sum, { requestedAmountEtb }) => sum + (requestedAmountEtb ?? 0), 0);
+	const requested = (rows: RegisterRow[]): number[] =>
+		rows.map(({ requestedAmountEtb }) => requestedAmountEtb ?? 0);
+	const others = requested(voided.filter((each) => !isCorrection(each)));
+	const wanted =
+		others.length > 0
+			? others.reduce((sum, amount) => sum + amount, 0)
+			: Math.max(0, ...requested(voided));
 	return wanted - sumOf(correctionsOf(row, register));
 }
 

@@ -30,10 +30,14 @@ export const formFieldOf = ({ reference }: RegisterRow): string =>
 /** The field for a payment that somebody recorded wrongly, and its choice for none. */
 export const mistakeField = 'mistake';
 export const noMistake = 'No';
-const asPaid = ({ reference }: RegisterRow): string => ` (${reference}): recorded as paid`;
-const asNotPaid = ({ reference }: RegisterRow): string => ` (${reference}): recorded as not paid`;
-const asVoided = ({ reference }: RegisterRow): string => ` (${reference}): paid by mistake`;
-const asTwice = ({ reference }: RegisterRow): string => ` (${reference}): perhaps paid twice`;
+const asPaid = ({ reference }: RegisterRow): string =>
+	` (${reference}): recorded as paid, but it was not`;
+const asNotPaid = ({ reference }: RegisterRow): string =>
+	` (${reference}): recorded as not paid, but perhaps it was`;
+const asVoided = ({ reference }: RegisterRow): string =>
+	` (${reference}): recorded as paid by mistake, but it was paid`;
+const asTwice = ({ reference }: RegisterRow): string =>
+	` (${reference}): perhaps paid twice, and that is settled`;
 /** The choices of that field for other payments. One that was voided has the amount 0. */
 export const mistakeChoices = ({ saidNotPaid, saidPaid, perhapsTwice }: Asked): string[] => {
 	const choicesOf = (rows: RegisterRow[], recordOf: (row: RegisterRow) => string): string[] =>
@@ -95,8 +99,11 @@ export const wasPaid = (
 	...unknown
 		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, before, now))
 		.map(({ reference }) => reference),
-	...[...saidPaid, ...perhapsTwice]
-		.filter((row) => ['takesBackPaid', 'paidOnce'].includes(statementAbout(submitted, row) ?? ''))
+	...saidPaid
+		.filter((row) => statementAbout(submitted, row) === 'takesBackPaid')
+		.map(({ reference }) => reference),
+	...perhapsTwice
+		.filter((row) => statementAbout(submitted, row) === 'paidOnce')
 		.map(({ reference }) => reference),
 	...saidNotPaid
 		.filter((row) => statementAbout(submitted, row) === 'takesBackNotPaid')

@@ -4,6 +4,7 @@ import { formLink, heading, section, uploadLink, type Part } from './page.mts';
 import {
 	hasOutcome,
 	isPerhapsTwice,
+	isRestored,
 	isVoided,
 	roundingEtb,
 	reasonOf,
@@ -46,21 +47,33 @@ function missingForVoidedText(voided: RegisterRow[], register: Register): string
 	const link = correctionLink(first, register);
 	const next =
 		corrections.length > 0
-			? `Corrections for ${escapeHtml(first.period)}: ${formatSum(corrections)} ETB, so ${formatSum([{ amountEtb: missing }])} ETB may be missing. If it is, ${link}`
+			? `Corrections that were paid for ${escapeHtml(first.period)}: ${formatSum(corrections)} ETB. Is an amount still to be paid? Then ${link}`
 			: `Still to be paid? Then ${link}`;
 	return `Recorded as paid by mistake: ${namesWithNumbers([first])}, ${payments.join(', ')}. ${next}`;
 }
+
+/** Those of these people who were paid a correction for the same period too. */
+const withPaidCorrection = (rows: RegisterRow[], register: Register): RegisterRow[] =>
+	rows.filter((row) =>
+		correctionsOf(row, register).some(
+			(each) => each.reference !== row.reference && hasOutcome('paid')(each) && !isVoided(each),
+		),
+	);
+
+/** The payments that may have been made twice, because they were sent again, or because a correction was paid too. */
+export const perhapsTwiceOf = (rows: RegisterRow[], register: Register): RegisterRow[] => [
+	...rows.filter(isPerhapsTwice),
+	...withPaidCorrection(rows.filter(isRestored), register),
+];
 
 /** The parts in red about statements of which somebody has to see the end. */
 export function openStatementParts(rows: RegisterRow[]): Part[] {
 	const register = registerOf(rows);
 	const voided = groupBy(rows.filter(isVoided), (row) => `${row.employeeKey} ${row.period}`);
-	const perhapsTwice = rows
-		.filter(isPerhapsTwice)
-		.map(
-			(row) =>
-				`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). Ask the partner service whether both were made, and ask for one back. Then choose it on the page What is open, under <i>Is one of these records wrong?</i>`,
-		);
+	const perhapsTwice = perhapsTwiceOf(rows, register).map(
+		(row) =>
+			`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). ${row.txHash ? '' : 'A correction was paid for the same period. '}Ask the partner service whether both were made, and ask for one back. Then choose it on the page What is open, under <i>Is one of these records wrong?</i>`,
+	);
 	return [
 		...[...voided.values()].map((of) => missingForVoidedText(of, register)),
 		...perhapsTwice,
@@ -90,14 +103,6 @@ function reasonNotRecorded({ code, message = '', remedy = '' }: PaymentRow): str
 		code === 'notSettled' ? 'Ask the partner service again, and answer on a fresh page' : remedy;
 	return `${message}. ${next}`.replace(/\.\s*$/, '');
 }
-
-/** Those of these people who were paid a correction for the same period too. */
-const withPaidCorrection = (rows: RegisterRow[], register: Register): RegisterRow[] =>
-	rows.filter((row) =>
-		correctionsOf(row, register).some(
-			(each) => each.reference !== row.reference && hasOutcome('paid')(each) && !isVoided(each),
-		),
-	);
 
 /** @param rows the rows of the results, as they are now @param unknown all rows that are unknown now */
 export function statementParts(
@@ -132,11 +137,6 @@ export function statementParts(
 	return [
 		section('Recorded as paid', [...rowsOf('settledPaid'), ...rowsOf('restored')], register),
 		section('Recorded as paid by mistake', rowsOf('voided'), register, false),
-		people(
-			'Perhaps paid twice',
-			withPaidCorrection(rowsOf('restored'), register),
-			'A correction was paid for the same period. Was it in place of this payment? Then ask for one of them back',
-		),
 		section('Recorded as not paid', rowsOf('settledNotPaid'), register),
 		section('Settled: it was perhaps paid twice', rowsOf('paidOnce'), register),
 		people(

@@ -1,11 +1,5 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
-import {
-	hasOutcome,
-	isPaidByStatement,
-	isPerhapsTwice,
-	isVoided,
-	type RegisterRow,
-} from './payment-row.mts';
+import { hasOutcome, isPaidByStatement, isVoided, type RegisterRow } from './payment-row.mts';
 import {
 	byPeriod,
 	formLink,
@@ -17,6 +11,7 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
+import { registerOf } from './register.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 import {
 	choices,
@@ -26,7 +21,7 @@ import {
 	noMistake,
 	type Asked,
 } from './settling.mts';
-import { openStatementParts, statementParts } from './statement-parts.mts';
+import { openStatementParts, perhapsTwiceOf, statementParts } from './statement-parts.mts';
 import { escapeHtml, forWhat, namesWithNumbers, formatSum } from './text.mts';
 import { isOfOtherWorkflow } from './workflow.mts';
 
@@ -62,7 +57,7 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 		saidNotPaid: [...notPaid.filter(({ settledBy }) => settledBy), ...now.filter(isVoided)].filter(
 			isOwn,
 		),
-		perhapsTwice: now.filter(isPerhapsTwice).filter(isOwn),
+		perhapsTwice: perhapsTwiceOf(now, registerOf(now)).filter(isOwn),
 		saidPaid: now.filter((row) => isPaidByStatement(row) && !isVoided(row)).filter(isOwn),
 	};
 	const { openPath, pagesBefore } = execution;

@@ -156,6 +156,12 @@ describe('the page of a list', () => {
 		expect(choices[0]).toBe(declineChoice);
 	});
 
+	test('of a second correction does not ask because of one that was taken back', () => {
+		const voided = { purpose: 'correction', reference: 'c', amountEtb: 0, settledBy: 'x@x.et' };
+		const { page } = pageOfCorrection2([registered(1, 'paid', voided)]);
+		expect(page).not.toContain('second correction');
+	});
+
 	test('of a correction does not say that somebody had one that is unknown', () => {
 		const unknown = { purpose: 'correction', reference: 'c', requestedAmountEtb: 500 };
 		const payments = [registered(1, 'unknown', unknown)];

@@ -128,7 +128,7 @@ describe('the answers of the page What is open', () => {
 	test('say that one was recorded as paid by mistake', () => {
 		const payments = named(['paid', 'paid'], [{ settledBy, amountEtb: 9 }, { txHash: '0x1' }]);
 		const said = [0, 1].map((index) =>
-			statements({ mistake: `Sara (r ${index}): recorded as paid` }, payments),
+			statements({ mistake: `Sara (r ${index}): recorded as paid, but it was not` }, payments),
 		);
 		expect(said).toMatchObject([
 			{ wasPaid: ['r 0'], wasNotPaid: [] },
@@ -153,8 +153,12 @@ describe('the answers of the page What is open', () => {
 	}
 	const isPaid = { outcome: 'alreadyPaid', code: 'paidBefore' };
 
-	const wasNotPaidAfterAll = { mistake: `Person 1 (${referenceOf(1)}): recorded as paid` };
-	const wasPaidAfterAll = { mistake: `Person 1 (${referenceOf(1)}): paid by mistake` };
+	const wasNotPaidAfterAll = {
+		mistake: `Person 1 (${referenceOf(1)}): recorded as paid, but it was not`,
+	};
+	const wasPaidAfterAll = {
+		mistake: `Person 1 (${referenceOf(1)}): recorded as paid by mistake, but it was paid`,
+	};
 	const correction = (amountEtb: number) =>
 		registered(1, 'paid', { ...own, purpose: 'correction', reference: 'c', amountEtb });
 	/** The page *What is open*, or that of another workflow, after a record was taken back. */
@@ -189,7 +193,7 @@ describe('the answers of the page What is open', () => {
 		expect(written?.['reason']).toMatch(/this is wrong\. second@.* that it was paid after all$/);
 		expect(page).not.toContain('Perhaps paid twice');
 		expect(answered(wasPaidAfterAll, voided, isPaid, [correction(1000)]).page).toMatch(
-			/Perhaps paid twice: Person 1.*A correction was paid/,
+			/<h4>Perhaps paid twice: Person 1.*A correction was paid/,
 		);
 	});
 
@@ -236,7 +240,9 @@ describe('the answers of the page What is open', () => {
 		const row = registered(1, 'paid', voided);
 		const isAsked = /<h4>Recorded as paid by mistake: Person 1/;
 		expect(openPageOf(row)).toMatch(isAsked);
-		expect(openPageOf(row, correction(400))).toMatch(/Corrections for 2026-10: 400\.00 ETB/);
+		expect(openPageOf(row, correction(400))).toMatch(
+			/Corrections that were paid for 2026-10: 400\.00 ETB/,
+		);
 		expect(openPageOf(row, correction(1000))).not.toMatch(isAsked);
 		// One correction does not stand for two payments.
 		const bonus = registered(1, 'paid', { ...voided, purpose: 'bonus', reference: 'b' });
@@ -290,7 +296,7 @@ describe('the answers of the page What is open', () => {
 			expect(late.written).toBeUndefined();
 			expect(late.page).not.toContain('Perhaps paid twice');
 		}
-		const mistake = `Person 1 (${referenceOf(1)}): recorded as not paid`;
+		const mistake = `Person 1 (${referenceOf(1)}): recorded as not paid, but perhaps it was`;
 		const { page, written = {} } = answered({ mistake }, paid, isPaid);
 		expect(page).toMatch(/Perhaps paid twice: Person 1/);
 		expect(written).toMatchObject({
@@ -305,13 +311,41 @@ describe('the answers of the page What is open', () => {
 		const runs = { 'Which period?': asked, Payments: [[written]] };
 		const [month] = pageAndRows('payments-of-a-period.json', runs, 0, 'One row for each payment');
 		expect(JSON.stringify(month)).toMatch(isRed);
-		const settled = { mistake: `Person 1 (${referenceOf(1)}): perhaps paid twice` };
+		const settled = {
+			mistake: `Person 1 (${referenceOf(1)}): perhaps paid twice, and that is settled`,
+		};
 		const payments = [{ ...written, ...own }];
 		expect(statements(settled, payments)['wasPaid']).toEqual([referenceOf(1)]);
 		const end = answered(settled, written, isPaid);
 		expect(end.written).toMatchObject({ amountEtb: 1777, settledBy: '' });
 		expect(end.page).toMatch(/Settled: it was perhaps paid twice: 1 person, 1,777\.00 ETB/);
 		expect(end.page).not.toMatch(isRed);
+	});
+
+	test('keep it in red that one was restored and corrected, until somebody settles that', () => {
+		const restored = registered(1, 'paid', { ...own, settledBy, reason: 'b@x.et said so' });
+		const isRed = /<h4>Perhaps paid twice: Person 1.*A correction was paid/;
+		expect(openPageOf(restored)).not.toMatch(isRed);
+		expect(openPageOf(restored, correction(1000))).toMatch(isRed);
+		const settled = {
+			mistake: `Person 1 (${referenceOf(1)}): perhaps paid twice, and that is settled`,
+		};
+		const asked = statements(settled, [restored, correction(1000)]);
+		expect(asked['wasPaid']).toEqual([referenceOf(1)]);
+		const end = answered(settled, restored, isPaid, [correction(1000)]);
+		expect(end.written).toMatchObject({ amountEtb: 1000, settledBy, reason: '' });
+		expect(end.page).not.toMatch(isRed);
+	});
+
+	test('ask for no more than the first payment if its correction was a wrong record too', () => {
+		const row = registered(1, 'paid', voided);
+		const wrong = { ...correction(0), settledBy, reason: 'x', requestedAmountEtb: 1000 };
+		const second = registered(1, 'paid', { ...own, purpose: 'correction 2', reference: 'c2' });
+		const isAsked = /<h4>Recorded as paid by mistake: Person 1/;
+		expect(openPageOf(row, wrong)).toMatch(isAsked);
+		expect(openPageOf(row, wrong, second)).not.toMatch(isAsked);
+		expect(openPageOf(wrong)).toMatch(isAsked);
+		expect(openPageOf(wrong, second)).not.toMatch(isAsked);
 	});
 
 	test('count corrections that were paid, if a record counts again', () => {
@@ -332,7 +366,7 @@ describe('the answers of the page What is open', () => {
 		const page = openPageOf(salary, bonus, correction(1000));
 		expect(page.match(/<h4>Recorded as paid by mistake/g)).toHaveLength(1);
 		expect(page).toMatch(
-			/1,000\.00 ETB for 2026-10 salary.*500\.00 ETB for 2026-10 bonus.*500\.00 ETB may be missing/,
+			/1,000\.00 ETB for 2026-10 salary.*500\.00 ETB for 2026-10 bonus.*were paid for 2026-10: 1,000\.00 ETB/,
 		);
 	});
 
@@ -347,7 +381,7 @@ describe('the answers of the page What is open', () => {
 
 	test('say whose mistake is taken back by whom', () => {
 		const freed = { outcome: 'notPaid' };
-		const mistake = `Person 1 (${referenceOf(1)}): recorded as not paid`;
+		const mistake = `Person 1 (${referenceOf(1)}): recorded as not paid, but perhaps it was`;
 		const contradicted = { outcome: 'unknown', code: 'notSettled', message: 'Differs' };
 		const { written } = answered({ mistake }, freed, contradicted);
 		expect(written?.['reason']).toMatch(
@@ -360,7 +394,10 @@ describe('the answers of the page What is open', () => {
 		const payments = named(outcomes, [{ settledBy }, { settledBy }, {}, { settledBy }, voided]);
 		const takenBack = outcomes.map(
 			(_, index) =>
-				statements({ mistake: `Sara (r ${index}): recorded as not paid` }, payments)['wasPaid'],
+				statements(
+					{ mistake: `Sara (r ${index}): recorded as not paid, but perhaps it was` },
+					payments,
+				)['wasPaid'],
 		);
 		const taken = (index: number) => [{ reference: `r ${index}`, takesBack: true }];
 		expect(takenBack).toEqual([[], taken(1), [], [], taken(4)]);
@@ -461,9 +498,9 @@ describe('the answers of the page What is open', () => {
 		const asked = z.array(z.record(z.unknown())).parse(fields).slice(1);
 		const mistake = [
 			'No',
-			`Person 2 (${referenceOf(2)}): recorded as not paid`,
-			`Person 8 (${referenceOf(8)}): paid by mistake`,
-			`Person 6 (${referenceOf(6)}): recorded as paid`,
+			`Person 2 (${referenceOf(2)}): recorded as not paid, but perhaps it was`,
+			`Person 8 (${referenceOf(8)}): recorded as paid by mistake, but it was paid`,
+			`Person 6 (${referenceOf(6)}): recorded as paid, but it was not`,
 		].map((option) => ({ option }));
 		expect(asked).toMatchObject([
 			{ fieldName: referenceOf(1) },
