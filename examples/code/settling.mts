@@ -1,8 +1,8 @@
 /**
  * The statements of the page *What is open*. `npm run examples` also writes `wasPaid` and `wasNotPaid` into the nodes
- * that settle, so this file imports nothing but types.
+ * that settle.
  */
-import type { RegisterRow } from './payment-row.mts';
+import { isVoided, type RegisterRow } from './payment-row.mts';
 import type { Submitted } from './workflow.mts';
 
 /** The payments that the page asks about. */
@@ -38,12 +38,12 @@ const asVoided = ({ reference }: RegisterRow): string =>
 	` (${reference}): recorded as paid by mistake, but it was paid`;
 const asTwice = ({ reference }: RegisterRow): string =>
 	` (${reference}): perhaps paid twice, and that is settled`;
-/** The choices of that field for other payments. One that was voided has the amount 0. */
+/** The choices of that field for other payments. */
 export const mistakeChoices = ({ saidNotPaid, saidPaid, perhapsTwice }: Asked): string[] => {
 	const choicesOf = (rows: RegisterRow[], recordOf: (row: RegisterRow) => string): string[] =>
 		rows.map((row) => `${row.name ?? 'No name'}${recordOf(row)}`);
 	return [
-		...choicesOf(saidNotPaid, (row) => (row.amountEtb === 0 ? asVoided(row) : asNotPaid(row))),
+		...choicesOf(saidNotPaid, (row) => (isVoided(row) ? asVoided(row) : asNotPaid(row))),
 		...choicesOf(saidPaid, asPaid),
 		...choicesOf(perhapsTwice, asTwice),
 	];
