@@ -72,7 +72,7 @@ function changedPaidRow(
 	{ submitted }: PayrollExecution,
 ): RegisterRow {
 	const statements = {
-		voided: 'that this is wrong',
+		voided: 'that it was not paid',
 		restored: 'that it was paid after all',
 		perhapsTwice: 'that it was paid before this, so perhaps it was paid twice',
 		paidOnce: 'that this is settled',

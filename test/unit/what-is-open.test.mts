@@ -162,7 +162,7 @@ describe('the answers of the page What is open', () => {
 	const correction = (amountEtb: number) =>
 		registered(1, 'paid', { ...own, purpose: 'correction', reference: 'c', amountEtb });
 	/** The page *What is open*, or that of another workflow, after a record was taken back. */
-	const voided = { ...own, settledBy, amountEtb: 0, reason: 'b@x.et said that this is wrong' };
+	const voided = { ...own, settledBy, amountEtb: 0, reason: 'b@x.et said that it was not paid' };
 	const openPageOf = (...payments: Rows): string =>
 		JSON.stringify(
 			pageAndRows('payroll.json', { 'What is open': [[{}]], Payments: [payments] })[0],
@@ -172,7 +172,7 @@ describe('the answers of the page What is open', () => {
 		const { page, written } = answered(wasNotPaidAfterAll, {}, isPaid);
 		expect(written).toMatchObject({ outcome: 'paid', amountEtb: 0, requestedAmountEtb: 1000 });
 		expect(written).toMatchObject({ settledBy });
-		expect(written?.['reason']).toMatch(/^second@.* said at [-\d]+ [:\d]+ that this is wrong$/);
+		expect(written?.['reason']).toMatch(/^second@.* said at [-\d]+ [:\d]+ that it was not paid$/);
 		expect(page).toMatch(/<h4>Recorded as paid by mistake: Person 1.*purpose=correction/);
 		// The node can have lost its record: then it has the payment as paid from now on.
 		const settled = { outcome: 'alreadyPaid', code: 'settledPaid' };
@@ -190,7 +190,7 @@ describe('the answers of the page What is open', () => {
 	test('take back that a record was wrong, and say that a correction may be too much', () => {
 		const { page, written } = answered(wasPaidAfterAll, voided, isPaid);
 		expect(written).toMatchObject({ outcome: 'paid', amountEtb: 1000 });
-		expect(written?.['reason']).toMatch(/this is wrong\. second@.* that it was paid after all$/);
+		expect(written?.['reason']).toMatch(/it was not paid\. second@.* that it was paid after all$/);
 		expect(page).not.toContain('Perhaps paid twice');
 		expect(answered(wasPaidAfterAll, voided, isPaid, [correction(1000)]).page).toMatch(
 			/<h4>Perhaps paid twice: Person 1.*A correction was paid/,
