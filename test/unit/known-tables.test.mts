@@ -463,6 +463,9 @@ describe('with Known Payments', () => {
 		const [checked] = check([row], { register: [own], now });
 		expect(textOf(checked, 'sameAmountLately')).toContain('welcome-1');
 		expect(codesOf(checked)).toEqual(['new', 'sameAmountLately']);
+		const sameMonth = [{ ...own, purpose: 'salary', period: thisMonth.period, amountEtb: 4900 }];
+		const again = check([row], { register: sameMonth, now })[0];
+		expect(textOf(again, 'paidLately')).toContain('salary');
 		const [unknown] = check([row], { register: [{ ...own, outcome: 'unknown' }], now });
 		expect(textOf(unknown, 'otherUnknown')).toContain('welcome-1');
 		const [other] = check([row], { register: [{ ...own, userId: 'w9' }], now });

@@ -1,5 +1,6 @@
 /** Remarks that compare a person with the others of the list, and with the table of people and the register. */
 import { decimalText, formatEtb } from '../../shared/decimal';
+import { normalizeText } from '../../shared/normalizeText';
 import { comparedColumns } from './columns';
 import { dayMs, addisAbabaTime } from './period';
 import type { ListSettings } from './listSettings';
@@ -39,7 +40,7 @@ export function remarkFinder(
 		...(settings.setsUpPeople === true ? firstValues(person, history.knownPerson) : []),
 		...changesOf(person, history, known),
 		...sharedFieldsOf(withKnownFields(person, history.knownPerson)),
-		...paidLately(person, history, settings.now),
+		...paidLately(person, history, settings),
 		...paidForPeriod(person, history, settings),
 		...(sums.has(person.amountEtb ?? 0) ? [remark('sumOfOthers')] : []),
 	];
@@ -132,14 +133,14 @@ function differences(person: Person, known: Person | undefined, when: string, wi
  */
 const paidLately = (
 	person: Person,
-	{ paid, otherPayments, walletPayments, otherPaymentsForPurpose }: History,
-	now: Date,
+	{ paid, otherPayments, walletPayments }: History,
+	{ now, purpose }: ComparisonSettings,
 ) =>
 	[...otherPayments, ...walletPayments]
 		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyDays * dayMs)
 		.flatMap((each) => {
 			const { person: was, paidAt } = each;
-			const isSamePurpose = otherPaymentsForPurpose.includes(each);
+			const isSamePurpose = normalizeText(each.purpose) === normalizeText(purpose);
 			if (!isSamePurpose && !isSameAmount(was.amountEtb, person.amountEtb)) return [];
 			const time = addisAbabaTime(Date.parse(paidAt)).slice(0, 'YYYY-MM-DDTHH:mm'.length);
 			return remark(
