@@ -5,10 +5,11 @@ import {
 	onePerPayment,
 	isVoided,
 	roundingEtb,
+	sumOf,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, missingForVoided, rowOf, type Register } from './register.mts';
+import { correctionsOf, rowOf, voidedEtb, type Register } from './register.mts';
 import { formatSum } from './text.mts';
 
 /**
@@ -17,13 +18,12 @@ import { formatSum } from './text.mts';
  */
 function missingEtb(row: PaymentRow, register: Register): number {
 	if (typeof row.paid?.amountEtb !== 'number') return 0;
-	const missingForOthers = missingForVoided(row, register);
-	const known: RegisterRow = rowOf(register, row) ?? {};
 	const listedEtb = row.listedAmountEtb ?? 0;
-	const voidedEtb = known.requestedAmountEtb ?? 0;
-	if (isVoided(known)) return listedEtb - voidedEtb + Math.min(voidedEtb, missingForOthers);
-	const rest = row.purpose === 'salary' ? Math.max(0, -missingForOthers) : 0;
-	return listedEtb - row.paid.amountEtb - rest;
+	const restEtb = sumOf(correctionsOf(row, register)) - voidedEtb(row, register);
+	const { requestedAmountEtb, ...known }: RegisterRow = rowOf(register, row) ?? {};
+	const ownEtb = requestedAmountEtb ?? 0;
+	if (isVoided(known)) return listedEtb - ownEtb + Math.min(ownEtb, -restEtb);
+	return listedEtb - row.paid.amountEtb - (row.purpose === 'salary' ? Math.max(0, restEtb) : 0);
 }
 
 /** Those who were paid less. A correction with another amount can be a further one: nobody can tell. */

@@ -169,8 +169,8 @@ export const isPaidByStatement = ({ outcome, settledBy, txHash }: RegisterRow): 
 	outcome === 'paid' && Boolean(settledBy) && !txHash;
 
 /** Whether a person said that it had been paid before it was sent again. A list writes no `settledBy` of such a row. */
-export const isPerhapsTwice = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
-	outcome === 'paid' && Boolean(settledBy) && Boolean(txHash);
+export const isPerhapsTwice = ({ outcome, settledBy, txHash, reason }: RegisterRow): boolean =>
+	outcome === 'paid' && Boolean(settledBy) && Boolean(txHash) && Boolean(reason);
 
 /** Whether a person said that such a record is wrong. Its reference is used up, and it has no amount. */
 export const isVoided = (row: RegisterRow): boolean =>

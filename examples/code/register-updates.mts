@@ -80,7 +80,7 @@ function changedPaidRow(
 	const said = `${submitted.user?.email} said at ${minuteOf(Date.now())} ${statements[change]}`;
 	const reason = [old.reason, said].filter(Boolean).join('. ');
 	const changes = {
-		voided: { amountEtb: 0 },
+		voided: { amountEtb: 0, requestedAmountEtb: old.amountEtb ?? old.requestedAmountEtb },
 		restored: { amountEtb: old.requestedAmountEtb ?? null },
 		perhapsTwice: { settledBy: submitted.user?.email },
 		paidOnce: isRestored(old) ? { reason: '' } : { settledBy: '' },
@@ -149,8 +149,15 @@ function settlerOf(
 	old: RegisterRow,
 	execution: PayrollExecution,
 ): string | undefined {
-	// Somebody had recorded it as not paid, but it was sent again, and paid.
-	if (row.code === 'paidBefore') return hasOutcome('notPaid')(old) ? '' : undefined;
+	if (row.code === 'paidBefore') {
+		const statement = execution.isSettling ? statementAbout(execution.submitted, row) : undefined;
+		const isSaidPaid = statement === 'paid' || statement === 'takesBackNotPaid';
+		if (isSaidPaid && !hasOutcome('paid')(old)) return execution.submitted.user?.email;
+		// Somebody had recorded it as not paid, but it was sent again, and paid.
+		if (hasOutcome('notPaid')(old)) return '';
+		// Somebody settled it in the node, or n8n died before the register had the payment.
+		return statement !== undefined && hasOutcome('unknown')(old) ? 'the node' : undefined;
+	}
 	return execution.isSettling && !isContradicted(row, execution)
 		? execution.submitted.user?.email
 		: '';

@@ -78,23 +78,35 @@ export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[
 			!hasOutcome('notPaid')(each),
 	);
 
+/** The voided payments of a person in a period: corrections, or others. */
+function voidedOf(row: RegisterRow, areCorrections: boolean, { rows }: Register): RegisterRow[] {
+	const isOfPerson = (each: RegisterRow): boolean =>
+		each.reference === row.reference || isSamePerson(each, row);
+	return rows.filter(
+		(each) =>
+			isVoided(each) &&
+			isOfPerson(each) &&
+			each.period === row.period &&
+			isCorrection(each) === areCorrections,
+	);
+}
+
+/** The sum of the voided payments of a person in a period, in ETB, without corrections. */
+export const voidedEtb = (row: RegisterRow, register: Register): number =>
+	voidedOf(row, false, register).reduce(
+		(sum, { requestedAmountEtb }) => sum + (requestedAmountEtb ?? 0),
+		0,
+	);
+
 /**
  * The amount that is still missing for the voided payments of a person in a period, in ETB; zero or less if nothing is.
- * Nobody can see for which payment a correction was. A voided correction was in place of a voided payment, or of another
- * correction, so it counts only if it is the largest of voided corrections alone.
+ * Nobody can see for which payment a correction was. A voided correction was in place of another voided payment, or of
+ * a further correction, so only the largest counts, and only if all are corrections.
  */
 export function missingForVoided(row: RegisterRow, register: Register): number {
-	const voided = register.rows.filter(
-		(each) => isVoided(each) && isSamePerson(each, row) && each.period === row.period,
-	);
-	const requested = (rows: RegisterRow[]): number[] =>
-		rows.map(({ requestedAmountEtb }) => requestedAmountEtb ?? 0);
-	const others = requested(voided.filter((each) => !isCorrection(each)));
-	const wanted =
-		others.length > 0
-			? others.reduce((sum, amount) => sum + amount, 0)
-			: Math.max(0, ...requested(voided));
-	return wanted - sumOf(correctionsOf(row, register));
+	const corrections = voidedOf(row, true, register);
+	const largest = Math.max(0, ...corrections.map((each) => each.requestedAmountEtb ?? 0));
+	return (voidedEtb(row, register) || largest) - sumOf(correctionsOf(row, register));
 }
 
 /** The purposes of corrections in the form *Upload a list*. */

@@ -2,6 +2,7 @@
  * The statements of the page *What is open*. `npm run examples` also writes `wasPaid` and `wasNotPaid` into the nodes
  * that settle.
  */
+import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import { isVoided, type RegisterRow } from './payment-row.mts';
 import type { Submitted } from './workflow.mts';
 
@@ -77,7 +78,8 @@ function isOutdated(
 	const versionOf = ({ id, updatedAt }: RegisterRow): string =>
 		`${id} ${new Date(updatedAt ?? 0).getTime()}`;
 	const shown = new Set(before.map(versionOf));
-	const current = now.filter((row) => row.reference === reference);
+	const key = referenceKeyOf(reference ?? '');
+	const current = now.filter((row) => referenceKeyOf(row.reference ?? '') === key);
 	const hasClearOutcome = ({ outcome }: RegisterRow): boolean =>
 		outcome === 'paid' || outcome === 'notPaid';
 	return (

@@ -69,7 +69,10 @@ export const perhapsTwiceOf = (rows: RegisterRow[], register: Register): Registe
 /** The parts in red about statements of which somebody has to see the end. */
 export function openStatementParts(rows: RegisterRow[]): Part[] {
 	const register = registerOf(rows);
-	const voided = groupBy(rows.filter(isVoided), (row) => `${row.employeeKey} ${row.period}`);
+	const voided = groupBy(
+		rows.filter(isVoided),
+		(row) => `${row.employeeKey || row.reference} ${row.period}`,
+	);
 	const perhapsTwice = perhapsTwiceOf(rows, register).map(
 		(row) =>
 			`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). ${row.txHash ? '' : 'A correction was paid for the same period. '}Ask the partner service whether both were made, and ask for one back. Then choose it on the page What is open, under <i>Is one of these records wrong?</i>`,

@@ -212,7 +212,7 @@ describe('the answers of the page What is open', () => {
 		const freed = { outcome: 'notPaid', amountEtb: null };
 		const { page, written } = answered(wasPaidAfterAll, freed, isPaid);
 		expect(page).toMatch(/Perhaps paid twice: Person 1/);
-		expect(written).toMatchObject({ outcome: 'paid', settledBy: '' });
+		expect(written).toMatchObject({ outcome: 'paid', settledBy: 'second@example.com' });
 		expect(written?.['reason']).toBe('First recorded as not paid by first@example.com');
 	});
 
@@ -285,6 +285,12 @@ describe('the answers of the page What is open', () => {
 		const paidSalary = registered(1, 'paid', { amountEtb: 600 });
 		expect(pageAfter(paidSalary, bonus, correction(1000))).toMatch(/list has, 400\.00 ETB less/);
 		expect(pageAfter(paidSalary, bonus, correction(1400))).not.toContain('Paid less than');
+		// A voided correction is no debt of its own: a further one was paid in its place.
+		const wrong = { ...correction(0), settledBy, reason: 'x', requestedAmountEtb: 400 };
+		const second = registered(1, 'paid', {
+			...{ purpose: 'correction 2', reference: 'c2', amountEtb: 400 },
+		});
+		expect(pageAfter(paidSalary, wrong, second)).not.toContain('Paid less than');
 		expect(pageAfter(row, correction(1000))).toMatch(/Paid before, not again: 1 person</);
 		expect(pageAfter(row, correction(1000))).not.toContain('Paid less than');
 	});
@@ -368,6 +374,29 @@ describe('the answers of the page What is open', () => {
 		expect(page).toMatch(
 			/1,000\.00 ETB for 2026-10 salary.*500\.00 ETB for 2026-10 bonus.*were paid for 2026-10: 1,000\.00 ETB/,
 		);
+	});
+
+	test('of a payment that the node has as paid, and the register as unknown, can be taken back', () => {
+		const before = { outcome: 'unknown', settledBy: null, amountEtb: null, txHash: null };
+		const denied = answered({ [referenceOf(1)]: 'It was not paid' }, before, isPaid);
+		expect(denied.written).toMatchObject({ outcome: 'paid', settledBy: 'the node' });
+		const runs = { 'What is open': [[{}]], Payments: [[{ ...denied.written, ...own }]] };
+		const [fresh] = pageAndRows('payroll.json', runs);
+		expect(fresh).toMatchObject({ asked: { saidPaid: [{ reference: referenceOf(1) }] } });
+		const said = answered({ [referenceOf(1)]: 'It was paid' }, before, isPaid);
+		expect(said.written).toMatchObject({ outcome: 'paid', settledBy: 'second@example.com' });
+	});
+
+	test('do not ask about a transaction that somebody wrote into the table', () => {
+		const written = registered(1, 'paid', { ...own, settledBy, txHash: '0x1' });
+		expect(openPageOf(written)).not.toContain('Perhaps paid twice');
+	});
+
+	test('keep the amount that was recorded, if there is no other', () => {
+		const before = { amountEtb: 900, requestedAmountEtb: null };
+		const { written = {} } = answered(wasNotPaidAfterAll, before, isPaid);
+		expect(written).toMatchObject({ amountEtb: 0, requestedAmountEtb: 900 });
+		expect(answered(wasPaidAfterAll, written, isPaid).written).toMatchObject({ amountEtb: 900 });
 	});
 
 	test('are told as not recorded if the payment was sent again, and is unknown', () => {
