@@ -1,5 +1,5 @@
 /** The files for people: result.xlsx, and the payments of a period. */
-import { minuteOf, settledAt } from './text.mts';
+import { minuteOf, paidByMistake, settledAt } from './text.mts';
 import { amountOf, hasOutcome, isVoided, type PaymentRow } from './payment-row.mts';
 
 const titles: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ export function fileRow(row: PaymentRow): Record<string, unknown> {
 		Wallet: row.userId,
 		'Amount (ETB)': row.requestedAmountEtb,
 		'Paid (ETB)': hasOutcome('paid')(row) && amountOf(row),
-		Result: isVoided(row) ? 'Recorded as paid by mistake' : titles[row.outcome ?? ''],
+		Result: isVoided(row) ? paidByMistake : titles[row.outcome ?? ''],
 		'Time in Addis Ababa': !hasOutcome('notPaid')(row) && row.paidAt && minuteOf(row.paidAt),
 		Transaction: row.txHash,
 		'Approved by': row.approvedBy,

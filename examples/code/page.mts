@@ -7,6 +7,7 @@ import {
 	settledAt,
 	formatSum,
 	namesWithNumbers,
+	paidByMistake,
 } from './text.mts';
 import {
 	amountOf,
@@ -29,8 +30,6 @@ import { isOfOtherWorkflow } from './workflow.mts';
 
 /** A part of a page; empty or false for one that is left out. */
 export type Part = string | false;
-
-const paidByMistake = 'Recorded as paid by mistake';
 
 /** The lines below a name, in the order of the page. */
 function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Register): string[] {

@@ -40,9 +40,9 @@ function itemsOfList(payrollExecution: PayrollExecution): object[] {
 	];
 }
 
-function itemsOfRun(execution: PayrollExecution | undefined): object[] {
+function itemsOfExecution(execution: PayrollExecution | undefined): object[] {
 	if (execution === undefined) return [];
 	return execution.isSettling ? whatIsOpenItems(execution) : itemsOfList(execution);
 }
 
-export const items = itemsOfRun(readExecution()).map((json) => ({ json }));
+export const items = itemsOfExecution(readExecution()).map((json) => ({ json }));

@@ -5,7 +5,7 @@ import { hasRemark, type PaymentRow } from './payment-row.mts';
 import { readExecution, type PayrollExecution } from './payroll-execution.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 
-function itemsOfRun(execution: PayrollExecution | undefined): object[] {
+function itemsOfExecution(execution: PayrollExecution | undefined): object[] {
 	if (execution === undefined) return [];
 	if (execution.isSettling) return whatIsOpenItems(execution);
 	const underpaid = paidLessOf(execution.results, execution.register);
@@ -26,4 +26,4 @@ const itemsOfRenamed = (paidBefore: PaymentRow[]): object[] =>
 		needsPerson: true,
 	}));
 
-export const items = itemsOfRun(readExecution()).map((json) => ({ json }));
+export const items = itemsOfExecution(readExecution()).map((json) => ({ json }));

@@ -45,7 +45,7 @@ export const isContradicted = (
  * - *perhapsTwice*: it was sent again after somebody had recorded it as not paid, and that record was wrong
  * - *paidOnce*: a person found out what became of both, so nothing is left to do
  */
-type ChangeOfPaid = 'voided' | 'restored' | 'perhapsTwice' | 'paidOnce';
+export type ChangeOfPaid = 'voided' | 'restored' | 'perhapsTwice' | 'paidOnce';
 
 /** The change of a result; undefined if there is none. */
 export function changeOfPaid(

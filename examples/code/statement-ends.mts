@@ -3,15 +3,17 @@ import { groupBy } from '../../nodes/shared/groupBy.ts';
 import { hasOutcome, isVoided, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
 import { rowOf } from './register.mts';
-import { changeOfPaid, isContradicted, wasFreedBefore } from './register-updates.mts';
+import {
+	changeOfPaid,
+	isContradicted,
+	wasFreedBefore,
+	type ChangeOfPaid,
+} from './register-updates.mts';
 import { statementAbout } from './settling.mts';
 
 /**
  * - *settledPaid*, *settledNotPaid*: it was unknown
- * - *voided*: a person had recorded it as paid by mistake
- * - *restored*: a voided payment was paid after all
- * - *perhapsTwice*: somebody had recorded it as not paid by mistake, it was sent again, and paid
- * - *paidOnce*: a person found out what became of both, so nothing is left to do
+ * - a change of a payment that stays paid: `changeOfPaid`
  * - *denied*: it stays paid, although the statement is that it was not
  * - *paidBefore*: it was paid already
  * - *unknownAgain*: a record as not paid was taken back
@@ -21,10 +23,7 @@ import { statementAbout } from './settling.mts';
 export type StatementEnd =
 	| 'settledPaid'
 	| 'settledNotPaid'
-	| 'voided'
-	| 'restored'
-	| 'perhapsTwice'
-	| 'paidOnce'
+	| ChangeOfPaid
 	| 'denied'
 	| 'paidBefore'
 	| 'unknownAgain'

@@ -22,7 +22,15 @@ import {
 } from './register.mts';
 import { statementAbout } from './settling.mts';
 import { statementsByEnd, type StatementEnd } from './statement-ends.mts';
-import { escapeHtml, formatSum, forWhat, minuteOf, namesWithNumbers, settledAt } from './text.mts';
+import {
+	escapeHtml,
+	formatSum,
+	forWhat,
+	minuteOf,
+	namesWithNumbers,
+	paidByMistake,
+	settledAt,
+} from './text.mts';
 
 /** The words for paying an amount that was not paid, with the link to the form. HTML. */
 export function correctionLink(row: RegisterRow, register: Register): string {
@@ -47,9 +55,9 @@ function missingForVoidedText(voided: RegisterRow[], register: Register): string
 	const link = correctionLink(first, register);
 	const next =
 		corrections.length > 0
-			? `Corrections that were paid for ${escapeHtml(first.period)}: ${formatSum(corrections)} ETB. Is an amount still to be paid? Then ${link}`
+			? `Corrections that were paid, or may have been, for ${escapeHtml(first.period)}: ${formatSum(corrections)} ETB. Is an amount still to be paid? Then ${link}`
 			: `Still to be paid? Then ${link}`;
-	return `Recorded as paid by mistake: ${namesWithNumbers([first])}, ${payments.join(', ')}. ${next}`;
+	return `${paidByMistake}: ${namesWithNumbers([first])}, ${payments.join(', ')}. ${next}`;
 }
 
 /** Those of these people who were paid a correction for the same period too. */
@@ -139,7 +147,7 @@ export function statementParts(
 	const reasonOfNothing = isAnythingSaid ? reasonOf(first) : 'Nothing was recorded';
 	return [
 		section('Recorded as paid', [...rowsOf('settledPaid'), ...rowsOf('restored')], register),
-		section('Recorded as paid by mistake', rowsOf('voided'), register, false),
+		section(paidByMistake, rowsOf('voided'), register, false),
 		section('Recorded as not paid', rowsOf('settledNotPaid'), register),
 		section('Settled: it was perhaps paid twice', rowsOf('paidOnce'), register),
 		people(

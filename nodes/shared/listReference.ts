@@ -6,7 +6,7 @@ import { property } from './unknownValues';
 export const listReference = (purpose: string, period: string, employeeKey: string): string =>
 	`${purpose}-${period}-${employeeKey}`;
 
-/** A row of *Check List*, with the reference of its purpose, period and employee number. Others than ready ones have a problem. */
+/** A row of *Check List*, with the reference of its purpose, period and employee number. One that is ready or paid before has no problem. */
 interface ReferencedRow {
 	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
 	reference: string;

@@ -241,7 +241,7 @@ describe('the answers of the page What is open', () => {
 		const isAsked = /<h4>Recorded as paid by mistake: Person 1/;
 		expect(openPageOf(row)).toMatch(isAsked);
 		expect(openPageOf(row, correction(400))).toMatch(
-			/Corrections that were paid for 2026-10: 400\.00 ETB/,
+			/Corrections that were paid, or may have been, for 2026-10: 400\.00 ETB/,
 		);
 		expect(openPageOf(row, correction(1000))).not.toMatch(isAsked);
 		// One correction does not stand for two payments.
@@ -372,7 +372,7 @@ describe('the answers of the page What is open', () => {
 		const page = openPageOf(salary, bonus, correction(1000));
 		expect(page.match(/<h4>Recorded as paid by mistake/g)).toHaveLength(1);
 		expect(page).toMatch(
-			/1,000\.00 ETB for 2026-10 salary.*500\.00 ETB for 2026-10 bonus.*were paid for 2026-10: 1,000\.00 ETB/,
+			/1,000\.00 ETB for 2026-10 salary.*500\.00 ETB for 2026-10 bonus.*or may have been, for 2026-10: 1,000\.00 ETB/,
 		);
 	});
 
