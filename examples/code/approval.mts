@@ -28,18 +28,17 @@ function idsOf(row: PaymentRow): string[] {
 
 /**
  * The payments that people who are ready got, or may have got, since the list was checked. They count for any purpose,
- * because the page told nothing of them. A record that was taken back is no payment, and has the amount 0.
+ * because the page told nothing of them.
  */
 export function paymentsSince({ dryRun, before, now }: ShownList): RegisterRow[] {
-	const versionOf = ({ outcome, amountEtb, updatedAt }: RegisterRow): string =>
-		`${outcome} ${outcome === 'paid' ? amountEtb : new Date(updatedAt ?? 0).getTime()}`;
+	const versionOf = ({ outcome, updatedAt }: RegisterRow): string =>
+		outcome === 'paid' ? outcome : `${outcome} ${new Date(updatedAt ?? 0).getTime()}`;
 	const versions = new Map(before.map((row) => [row.id, versionOf(row)]));
 	const ready = new Set(dryRun.filter(({ outcome }) => outcome === 'ready').flatMap(idsOf));
 	return now.filter(
 		(row) =>
 			(row.reference || row.outcome) &&
-			registeredOutcome(row.outcome ?? '') !== 'notPaid' &&
-			row.amountEtb !== 0 &&
+			['paid', 'unknown'].includes(registeredOutcome(row.outcome ?? '')) &&
 			versions.get(row.id) !== versionOf(row) &&
 			idsOf(row).some((id) => ready.has(id)),
 	);

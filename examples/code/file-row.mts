@@ -1,11 +1,12 @@
 /** The files for people: result.xlsx, and the payments of a period. */
 import { minuteOf, paidByMistake, settledAt } from './text.mts';
-import { amountOf, hasOutcome, isVoided, type PaymentRow } from './payment-row.mts';
+import { amountOf, hasOutcome, isUsedUp, type PaymentRow } from './payment-row.mts';
 
 const titles: Readonly<Record<string, string>> = {
 	unknown: 'UNKNOWN',
 	notPaid: 'Not paid',
 	paid: 'Paid',
+	voided: paidByMistake,
 };
 
 /** The cells of a payment, by heading. */
@@ -19,13 +20,13 @@ export function fileRow(row: PaymentRow): Record<string, unknown> {
 		Wallet: row.userId,
 		'Amount (ETB)': row.requestedAmountEtb,
 		'Paid (ETB)': hasOutcome('paid')(row) && amountOf(row),
-		Result: isVoided(row) ? paidByMistake : titles[row.outcome ?? ''],
+		Result: titles[row.outcome ?? ''],
 		'Time in Addis Ababa': !hasOutcome('notPaid')(row) && row.paidAt && minuteOf(row.paidAt),
 		Transaction: row.txHash,
 		'Approved by': row.approvedBy,
 		'Settled by': row.settledBy,
 		// A reason of a paid row was written later, and has its own time.
-		'Settled at': row.settledBy && !(row.reason && hasOutcome('paid')(row)) && settledAt(row),
+		'Settled at': row.settledBy && !(row.reason && isUsedUp(row)) && settledAt(row),
 		Reason: row.reason,
 		Workflow: row.workflow,
 		Reference: row.reference,

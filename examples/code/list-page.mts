@@ -16,6 +16,8 @@ import {
 import {
 	amountOf,
 	hasOutcome,
+	isUsedUp,
+	isVoided,
 	hasRemark,
 	isCorrection,
 	isTitleOrTotal,
@@ -53,7 +55,8 @@ function rowsToLookAt(execution: ListExecution, warnings: Warning[]): PaymentRow
 	const { ready, register, period, paidForPeriod } = execution;
 	const withOtherPayments = (row: PaymentRow): PaymentRow => {
 		const paidForIt = paidForPeriod.filter(({ employeeKey }) => employeeKey === row.employeeKey);
-		const recorded = paidForIt.filter(isPaidByStatement).map((each) => {
+		const isRecorded = (each: RegisterRow) => isPaidByStatement(each) || isVoided(each);
+		const recorded = paidForIt.filter(isRecorded).map((each) => {
 			const { settledBy, requestedAmountEtb, reason } = each;
 			const sum = formatSum([{ amountEtb: requestedAmountEtb }]);
 			return ` ${settledBy} recorded ${sum} ETB for ${forWhat(each)} as paid, without a transaction. ${reason ? `${reason}.` : ''}`;
@@ -206,7 +209,7 @@ function resultParts(execution: ListExecution, headings: string[], uploadAgain: 
 	// The rows of the period that another list left.
 	const own = new Set(updates.map(({ row }) => row.reference));
 	const leftByOthers = register.rows.filter(
-		(row) => row.period === period && !hasOutcome('paid')(row) && !own.has(row.reference),
+		(row) => row.period === period && !isUsedUp(row) && !own.has(row.reference),
 	);
 	return [
 		outdatedPart(execution, uploadAgain),

@@ -70,8 +70,7 @@ const monthOf = (period: string): number => {
 const earlierInYear = ({ register, purpose, period }: ListExecution): RegisterRow[] =>
 	register.rows.filter((row) => {
 		const months = Math.abs(monthOf(row.period ?? '') - monthOf(period));
-		const isGiven = hasOutcome('paid')(row) && !isVoided(row);
-		return isGiven && row.purpose === purpose && months > 0 && months < 10;
+		return hasOutcome('paid')(row) && row.purpose === purpose && months > 0 && months < 10;
 	});
 
 const periodsOf = (rows: RegisterRow[]): string =>
@@ -126,7 +125,7 @@ export function warningsAbout(execution: ListExecution): Warning[] {
 	const changedName = withRemark('changedName');
 	// A correction that is unknown is among the other payments that are unknown: nobody can say that somebody had it.
 	const paidCorrections = (row: PaymentRow): RegisterRow[] =>
-		correctionsOf(row, register).filter((each) => hasOutcome('paid')(each) && !isVoided(each));
+		correctionsOf(row, register).filter(hasOutcome('paid'));
 	const corrected = isCorrection(execution)
 		? ready.filter((row) => paidCorrections(row).length > 0)
 		: [];

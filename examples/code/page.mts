@@ -147,11 +147,7 @@ export function byPeriod(rows: PaymentRow[], register: Register, showPaid = sect
 			`<h2>${escapeHtml(name)}</h2>`,
 			section({ red: 'UNKNOWN' }, own.filter(hasOutcome('unknown')), register),
 			section({ red: 'Not paid' }, own.filter(hasOutcome('notPaid')), register),
-			showPaid(
-				'Paid',
-				own.filter((row) => hasOutcome('paid')(row) && !isVoided(row)),
-				register,
-			),
+			showPaid('Paid', own.filter(hasOutcome('paid')), register),
 			section(paidByMistake, own.filter(isVoided), register, false),
 		];
 	});

@@ -20,7 +20,7 @@ export type RegisterRow = Columns<{
 	phone: string;
 	/** The wallet. */
 	userId: string;
-	outcome: Outcome;
+	outcome: Outcome | 'voided';
 	reason: string;
 	/** The amount that was to be paid. */
 	requestedAmountEtb: number;
@@ -98,11 +98,11 @@ export const referenceOf = (row: PaymentRow): string =>
 type Outcomes = Pick<RegisterRow, 'outcome'>;
 
 export const hasOutcome =
-	(wanted: Outcome) =>
+	(wanted: RegisterRow['outcome']) =>
 	({ outcome }: Outcomes): boolean =>
 		outcome === wanted;
 
-const outcomesBySureness = ['notPaid', 'unknown', 'paid'];
+const outcomesBySureness = ['notPaid', 'unknown', 'voided', 'paid'];
 /** A higher number is a surer outcome. It is negative for *ready* and *alreadyPaid*. */
 export const sureness = ({ outcome }: Outcomes): number =>
 	outcomesBySureness.indexOf(outcome ?? '');
@@ -172,13 +172,15 @@ export const isPaidByStatement = ({ outcome, settledBy, txHash }: RegisterRow): 
 export const isPerhapsTwice = ({ outcome, settledBy, txHash, reason }: RegisterRow): boolean =>
 	outcome === 'paid' && Boolean(settledBy) && Boolean(txHash) && Boolean(reason);
 
-/** Whether a person said that such a record is wrong. Its reference is used up, and it has no amount. */
-export const isVoided = (row: RegisterRow): boolean =>
-	isPaidByStatement(row) && row.amountEtb === 0;
+/** Whether a person said that such a record is wrong. */
+export const isVoided = hasOutcome('voided');
 
-/** Whether such a payment was paid after all. The reason tells both, until somebody settled whether it was paid twice. */
+/** Whether a voided payment was paid after all. The reason tells both, until somebody settled whether it was paid twice. */
 export const isRestored = (row: RegisterRow): boolean =>
-	isPaidByStatement(row) && Boolean(row.reason) && !isVoided(row);
+	isPaidByStatement(row) && Boolean(row.reason);
+
+/** Whether the node has the payment as paid for ever, so that it never sends the reference. */
+export const isUsedUp = (row: Outcomes): boolean => hasOutcome('paid')(row) || isVoided(row);
 
 export const isTitleOrTotal = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);

@@ -1,6 +1,6 @@
 /** *One row for each payment* of `payments-of-a-period.json`. The first item has the page, and each has a row of the file. */
 import { fileRow } from './file-row.mts';
-import { hasOutcome, isPaidByStatement, isVoided } from './payment-row.mts';
+import { hasOutcome, isPaidByStatement } from './payment-row.mts';
 import { byPeriod, heading, pageField } from './page.mts';
 import { registerOf } from './register.mts';
 import { openStatementParts } from './statement-parts.mts';
@@ -13,7 +13,7 @@ const register = registerOf(itemsOf(() => $('Payments')));
 const rows = register.rows.filter(
 	(row) => asked?.user?.id && (row.period || forWhat({})) === asked.period,
 );
-const paid = rows.filter((row) => hasOutcome('paid')(row) && !isVoided(row));
+const paid = rows.filter(hasOutcome('paid'));
 const recorded = paid.filter(isPaidByStatement);
 const isMixed = new Set(paid.map(forWhat)).size > 1;
 const { html } = pageField(

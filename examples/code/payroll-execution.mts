@@ -3,6 +3,7 @@ import { remarkIf } from '../../nodes/EtbWallet/list/remarks.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import {
 	hasOutcome,
+	isUsedUp,
 	isVoided,
 	isTitleOrTotal,
 	type PaymentRow,
@@ -163,16 +164,15 @@ const writtenAt = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 
  */
 function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
 	const current = rowOf(register, row);
-	const isPaid = hasOutcome('paid');
 	// The register can have the proof of a payment of which only the node knew.
-	if (row.paid || (hasOutcome('alreadyPaid')(row) && !(current && isPaid(current)))) return row;
+	if (row.paid || (hasOutcome('alreadyPaid')(row) && !(current && isUsedUp(current)))) return row;
 	if (current === undefined) return row;
 	// The texts of the row describe an unknown payment, so they are dropped.
 	const texts = { problem: '', reason: '', message: '', remedy: '' };
 	const known: PaymentRow = { ...row, ...texts, unknown: undefined };
 	const isOtherName = normalizeText(current.name ?? '') !== normalizeText(row.name ?? '');
 	const isChanged = writtenAt(current) !== writtenAt(rowOf(before, row) ?? {});
-	if (isChanged && isPaid(current))
+	if (isChanged && isUsedUp(current))
 		return {
 			...known,
 			outcome: 'alreadyPaid',

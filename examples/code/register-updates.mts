@@ -5,6 +5,7 @@ import {
 	isPaidByStatement,
 	isPerhapsTwice,
 	isRestored,
+	isUsedUp,
 	isVoided,
 	referenceOf,
 	sureness,
@@ -55,8 +56,7 @@ export function changeOfPaid(
 ): ChangeOfPaid | undefined {
 	if (!isSettling || storedOutcome(result) !== 'paid') return undefined;
 	const statement = statementAbout(submitted, result);
-	if (statement === 'takesBackPaid')
-		return isPaidByStatement(old) && !isVoided(old) ? 'voided' : undefined;
+	if (statement === 'takesBackPaid') return isPaidByStatement(old) ? 'voided' : undefined;
 	if (statement === 'paidOnce')
 		return isPerhapsTwice(old) || isRestored(old) ? 'paidOnce' : undefined;
 	if (isVoided(old)) return statement === 'notPaid' ? undefined : 'restored';
@@ -79,9 +79,13 @@ function changedPaidRow(
 	};
 	const said = `${submitted.user?.email} said at ${minuteOf(Date.now())} ${statements[change]}`;
 	const reason = [old.reason, said].filter(Boolean).join('. ');
-	const changes = {
-		voided: { amountEtb: 0, requestedAmountEtb: old.amountEtb ?? old.requestedAmountEtb },
-		restored: { amountEtb: old.requestedAmountEtb ?? null },
+	const changes: Record<ChangeOfPaid, RegisterRow> = {
+		voided: {
+			outcome: 'voided',
+			amountEtb: 0,
+			requestedAmountEtb: old.amountEtb ?? old.requestedAmountEtb,
+		},
+		restored: { outcome: 'paid', amountEtb: old.requestedAmountEtb ?? null },
 		perhapsTwice: { settledBy: submitted.user?.email },
 		paidOnce: isRestored(old) ? { reason: '' } : { settledBy: '' },
 	};
@@ -120,12 +124,12 @@ function registeredReason(
  *
  * the register has | stays after a list | stays after a statement
  * --- | --- | ---
- * paid | always | always
+ * paid, voided | always | always
  * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
  * notPaid | never | unless it is contradicted, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, execution: PayrollExecution): boolean {
-	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
+	if (keepsReason(row, old) || row.paid || isUsedUp(old)) return true;
 	if (!execution.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
 	// It was sent again after somebody had recorded it as not paid, and n8n died before it wrote the register.
@@ -198,7 +202,7 @@ function updateFor(result: PaymentRow, execution: PayrollExecution): RegisterUpd
 	const [outcome, reason] = [storedOutcome(result), registeredReason(result, old, execution)];
 	if (staysAsItIs(result, old, execution)) {
 		// The row has the name of the list, and its reason the name at the time of the payment.
-		const { name = old.name } = hasOutcome('paid')(old) ? result : {};
+		const { name = old.name } = isUsedUp(old) ? result : {};
 		const row = { ...old, name, reason: reason || old.reason, updatedAt };
 		return { row, mustBeWritten: false };
 	}

@@ -81,7 +81,7 @@ function isOutdated(
 	const key = referenceKeyOf(reference ?? '');
 	const current = now.filter((row) => referenceKeyOf(row.reference ?? '') === key);
 	const hasClearOutcome = ({ outcome }: RegisterRow): boolean =>
-		outcome === 'paid' || outcome === 'notPaid';
+		outcome === 'paid' || outcome === 'voided' || outcome === 'notPaid';
 	return (
 		current.length === 0 ||
 		current.some((row) => !hasClearOutcome(row) && !shown.has(versionOf(row)))

@@ -1,6 +1,12 @@
 /** The end of each statement of the page *What is open*. */
 import { groupBy } from '../../nodes/shared/groupBy.ts';
-import { hasOutcome, isVoided, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import {
+	hasOutcome,
+	isUsedUp,
+	isVoided,
+	type PaymentRow,
+	type RegisterRow,
+} from './payment-row.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
 import { rowOf } from './register.mts';
 import {
@@ -36,7 +42,7 @@ function endOf(result: PaymentRow, old: RegisterRow, execution: PayrollExecution
 	const change = changeOfPaid(result, old, execution);
 	if (change !== undefined) return change;
 	if (wasFreedBefore(result, execution)) return 'settledNotPaid';
-	if (isContradicted(result, execution) && !hasOutcome('paid')(old))
+	if (isContradicted(result, execution) && !isUsedUp(old))
 		return statement === 'takesBackNotPaid' ? 'unknownAgain' : 'differing';
 	if (result.code === 'settledPaid' || result.code === 'settledNotPaid') return result.code;
 	if (result.code !== 'paidBefore') return 'notRecorded';

@@ -64,7 +64,7 @@ function missingForVoidedText(voided: RegisterRow[], register: Register): string
 const withPaidCorrection = (rows: RegisterRow[], register: Register): RegisterRow[] =>
 	rows.filter((row) =>
 		correctionsOf(row, register).some(
-			(each) => each.reference !== row.reference && hasOutcome('paid')(each) && !isVoided(each),
+			(each) => each.reference !== row.reference && hasOutcome('paid')(each),
 		),
 	);
 

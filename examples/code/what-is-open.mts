@@ -58,7 +58,7 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 			isOwn,
 		),
 		perhapsTwice: perhapsTwiceOf(now, registerOf(now)).filter(isOwn),
-		saidPaid: now.filter((row) => isPaidByStatement(row) && !isVoided(row)).filter(isOwn),
+		saidPaid: now.filter(isPaidByStatement).filter(isOwn),
 	};
 	const { openPath, pagesBefore } = execution;
 	const isFirst = pagesBefore === 0;

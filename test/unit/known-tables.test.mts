@@ -449,7 +449,7 @@ describe('with Known Payments', () => {
 	});
 
 	test('a payment that was recorded as paid by mistake is not made again, and counts for nothing else', () => {
-		const voided = { amountEtb: 0, requestedAmountEtb: 5000 };
+		const voided = { outcome: 'voided', requestedAmountEtb: 5000 };
 		expect(against([paid({ ...thisMonth, ...voided })]).paid?.amountEtb).toBe(0);
 		const later = against([paid(voided), paid({ ...voided, purpose: 'bonus', reference: 'b' })]);
 		expect(later.lastTime).toBeUndefined();

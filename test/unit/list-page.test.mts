@@ -158,7 +158,7 @@ describe('the page of a list', () => {
 
 	test('of a second correction does not ask because of one that was taken back', () => {
 		const voided = { purpose: 'correction', reference: 'c', amountEtb: 0, settledBy: 'x@x.et' };
-		const { page } = pageOfCorrection2([registered(1, 'paid', voided)]);
+		const { page } = pageOfCorrection2([registered(1, 'voided', voided)]);
 		expect(page).not.toContain('second correction');
 	});
 
@@ -283,8 +283,8 @@ describe('the page of a list', () => {
 	});
 
 	test('sends people of whom a record was taken back meanwhile, and nobody if one counts again', () => {
-		const [earlier, voided] = [1000, 0].map((amountEtb) =>
-			registered(1, 'paid', { period: '2026-09', reference: 's', amountEtb, settledBy: 'x' }),
+		const [earlier, voided] = ['paid', 'voided'].map((outcome) =>
+			registered(1, outcome, { period: '2026-09', reference: 's', settledBy: 'x' }),
 		);
 		expect(modeWith([earlier ?? {}], [{ ...voided, updatedAt: '2026-10-26T09:00:00Z' }])).toBe(
 			'pay',
@@ -306,10 +306,9 @@ describe('the page of a list', () => {
 
 	test('takes the amount of a record from the register, also if it counts again meanwhile', () => {
 		const settledBy = 'x@x.et';
-		const [voided, restored] = [0, 1000].map((amountEtb) =>
-			registered(1, 'paid', { amountEtb, settledBy }),
-		);
-		const { page } = pageOf(runs([voided ?? {}], { 'Payments now': [[restored ?? {}]] }), 1);
+		const voided = registered(1, 'voided', { amountEtb: 0, settledBy });
+		const restored = registered(1, 'paid', { settledBy });
+		const { page } = pageOf(runs([voided], { 'Payments now': [[restored]] }), 1);
 		expect(page).not.toContain('Paid less');
 		expect(page).toMatch(/Paid before, not again: 1 person, 1,000\.00 ETB/);
 	});
@@ -332,7 +331,7 @@ describe('the page of a list', () => {
 	});
 
 	test('of a correction asks nothing about the amount of a record that was taken back', () => {
-		const voided = registered(1, 'paid', { amountEtb: 0, settledBy: 'x@x.et' });
+		const voided = registered(1, 'voided', { amountEtb: 0, settledBy: 'x@x.et' });
 		const other = registered(1, 'paid', {
 			...{ id: 9, period: '2026-08', reference: 'r', purpose: 'correction' },
 			paidAt: new Date().toISOString(),

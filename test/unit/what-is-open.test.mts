@@ -162,7 +162,13 @@ describe('the answers of the page What is open', () => {
 	const correction = (amountEtb: number) =>
 		registered(1, 'paid', { ...own, purpose: 'correction', reference: 'c', amountEtb });
 	/** The page *What is open*, or that of another workflow, after a record was taken back. */
-	const voided = { ...own, settledBy, amountEtb: 0, reason: 'b@x.et said that it was not paid' };
+	const voided = {
+		...own,
+		outcome: 'voided',
+		settledBy,
+		amountEtb: 0,
+		reason: 'b@x.et said that it was not paid',
+	};
 	const openPageOf = (...payments: Rows): string =>
 		JSON.stringify(
 			pageAndRows('payroll.json', { 'What is open': [[{}]], Payments: [payments] })[0],
@@ -170,13 +176,13 @@ describe('the answers of the page What is open', () => {
 
 	test('take back that one was paid, so that it has no amount, and lead to a correction', () => {
 		const { page, written } = answered(wasNotPaidAfterAll, {}, isPaid);
-		expect(written).toMatchObject({ outcome: 'paid', amountEtb: 0, requestedAmountEtb: 1000 });
+		expect(written).toMatchObject({ outcome: 'voided', amountEtb: 0, requestedAmountEtb: 1000 });
 		expect(written).toMatchObject({ settledBy });
 		expect(written?.['reason']).toMatch(/^second@.* said at [-\d]+ [:\d]+ that it was not paid$/);
 		expect(page).toMatch(/<h4>Recorded as paid by mistake: Person 1.*purpose=correction/);
 		// The node can have lost its record: then it has the payment as paid from now on.
 		const settled = { outcome: 'alreadyPaid', code: 'settledPaid' };
-		expect(answered(wasNotPaidAfterAll, {}, settled).written).toMatchObject({ amountEtb: 0 });
+		expect(answered(wasNotPaidAfterAll, {}, settled).written).toMatchObject({ outcome: 'voided' });
 	});
 
 	test.each([
@@ -237,7 +243,7 @@ describe('the answers of the page What is open', () => {
 	});
 
 	test('leave a wrong record on the page until corrections of its amount were paid', () => {
-		const row = registered(1, 'paid', voided);
+		const row = registered(1, 'voided', voided);
 		const isAsked = /<h4>Recorded as paid by mistake: Person 1/;
 		expect(openPageOf(row)).toMatch(isAsked);
 		expect(openPageOf(row, correction(400))).toMatch(
@@ -245,7 +251,7 @@ describe('the answers of the page What is open', () => {
 		);
 		expect(openPageOf(row, correction(1000))).not.toMatch(isAsked);
 		// One correction does not stand for two payments.
-		const bonus = registered(1, 'paid', { ...voided, purpose: 'bonus', reference: 'b' });
+		const bonus = registered(1, 'voided', { ...voided, purpose: 'bonus', reference: 'b' });
 		expect(openPageOf(row, bonus, correction(1000))).toMatch(isAsked);
 		const unknown = { ...row, requestedAmountEtb: null };
 		expect(openPageOf(unknown)).toMatch(/unknown ETB for 2026-10 salary/);
@@ -255,7 +261,7 @@ describe('the answers of the page What is open', () => {
 	});
 
 	test('keep a wrong record out of the sums, and the list says who is paid less', () => {
-		const row = registered(1, 'paid', voided);
+		const row = registered(1, 'voided', voided);
 		const month = pageAndRows(
 			'payments-of-a-period.json',
 			{
@@ -280,13 +286,19 @@ describe('the answers of the page What is open', () => {
 		};
 		expect(pageAfter(row)).toMatch(/Paid less than the list has, 1,000\.00 ETB less/);
 		// A correction counts for one of the two: then the other one is missing.
-		const bonus = registered(1, 'paid', { ...voided, purpose: 'bonus', reference: 'b' });
+		const bonus = registered(1, 'voided', { ...voided, purpose: 'bonus', reference: 'b' });
 		expect(pageAfter(row, bonus, correction(1000))).toMatch(/list has, 1,000\.00 ETB less/);
 		const paidSalary = registered(1, 'paid', { amountEtb: 600 });
 		expect(pageAfter(paidSalary, bonus, correction(1000))).toMatch(/list has, 400\.00 ETB less/);
 		expect(pageAfter(paidSalary, bonus, correction(1400))).not.toContain('Paid less than');
 		// A voided correction is no debt of its own: a further one was paid in its place.
-		const wrong = { ...correction(0), settledBy, reason: 'x', requestedAmountEtb: 400 };
+		const wrong = {
+			...correction(0),
+			outcome: 'voided',
+			settledBy,
+			reason: 'x',
+			requestedAmountEtb: 400,
+		};
 		const second = registered(1, 'paid', {
 			...{ purpose: 'correction 2', reference: 'c2', amountEtb: 400 },
 		});
@@ -344,8 +356,14 @@ describe('the answers of the page What is open', () => {
 	});
 
 	test('ask for no more than the first payment if its correction was a wrong record too', () => {
-		const row = registered(1, 'paid', voided);
-		const wrong = { ...correction(0), settledBy, reason: 'x', requestedAmountEtb: 1000 };
+		const row = registered(1, 'voided', voided);
+		const wrong = {
+			...correction(0),
+			outcome: 'voided',
+			settledBy,
+			reason: 'x',
+			requestedAmountEtb: 1000,
+		};
 		const second = registered(1, 'paid', { ...own, purpose: 'correction 2', reference: 'c2' });
 		const isAsked = /<h4>Recorded as paid by mistake: Person 1/;
 		expect(openPageOf(row, wrong)).toMatch(isAsked);
@@ -356,7 +374,7 @@ describe('the answers of the page What is open', () => {
 
 	test('count corrections that were paid, if a record counts again', () => {
 		const others = [
-			{ ...correction(1000), amountEtb: 0, settledBy },
+			{ ...correction(1000), outcome: 'voided', amountEtb: 0, settledBy },
 			{ ...correction(1000), outcome: 'unknown', amountEtb: null },
 		];
 		for (const other of others)
@@ -364,7 +382,7 @@ describe('the answers of the page What is open', () => {
 	});
 
 	test('name several wrong records of a person once, and each amount', () => {
-		const salary = registered(1, 'paid', voided);
+		const salary = registered(1, 'voided', voided);
 		const bonus = registered(1, 'paid', {
 			...voided,
 			...{ purpose: 'bonus', reference: 'b', requestedAmountEtb: 500 },
@@ -395,7 +413,7 @@ describe('the answers of the page What is open', () => {
 	test('keep the amount that was recorded, if there is no other', () => {
 		const before = { amountEtb: 900, requestedAmountEtb: null };
 		const { written = {} } = answered(wasNotPaidAfterAll, before, isPaid);
-		expect(written).toMatchObject({ amountEtb: 0, requestedAmountEtb: 900 });
+		expect(written).toMatchObject({ outcome: 'voided', requestedAmountEtb: 900 });
 		expect(answered(wasPaidAfterAll, written, isPaid).written).toMatchObject({ amountEtb: 900 });
 	});
 
@@ -517,7 +535,7 @@ describe('the answers of the page What is open', () => {
 			registered(5, 'notPaid', { settledBy }),
 			registered(6, 'paid', { ...own, settledBy }),
 			registered(7, 'paid', { ...own, txHash: '0x7' }),
-			registered(8, 'paid', { ...own, settledBy, amountEtb: 0 }),
+			registered(8, 'voided', { ...own, settledBy, amountEtb: 0 }),
 		];
 		const runs = { 'What is open': [[{}]], Payments: [payments] };
 		const [{ fields = [] } = {}] = pageAndRows('payroll-from-a-file.json', runs);

@@ -2,7 +2,13 @@
 import { normalizeText } from '../../shared/normalizeText';
 import { referenceKeyOf } from '../../shared/reference';
 import { groupBy } from '../../shared/groupBy';
-import { isPaid, isUnknown, type KnownTables, type RegisteredPayment } from './knownTables';
+import {
+	isPaid,
+	isUnknown,
+	isVoided,
+	type KnownTables,
+	type RegisteredPayment,
+} from './knownTables';
 import { listReference } from '../../shared/listReference';
 import type { Period } from './period';
 import type { Person } from './rows';
@@ -11,7 +17,7 @@ import type { Person } from './rows';
 export interface History {
 	/** The person in Known People. */
 	knownPerson?: Person;
-	/** The row of this very payment, if the register has it as paid. */
+	/** The row of this very payment, if the register has it as paid or voided. */
 	paid?: RegisteredPayment;
 	/** The rows of this very payment that the register has as unknown. */
 	unknown: RegisteredPayment[];
@@ -53,14 +59,10 @@ export function historyFinder(
 	{ purpose, period }: { purpose: string; period: Period },
 ): (person: Person) => History {
 	const peopleByKey = new Map(people.map((person) => [person.employeeKey, person]));
-	const paidPayments = register.filter(isPaid);
-	// A payment that was recorded as paid by mistake has the amount 0. It keeps its reference from being paid, and counts for
-	// nothing else.
-	const paidTo = groupBy(
-		paidPayments.filter(({ person }) => person.amountEtb !== 0),
-		ownerOf,
+	const paidTo = groupBy(register.filter(isPaid), ownerOf);
+	const paidReferences = new Set(
+		register.filter((each) => isPaid(each) || isVoided(each)).map((each) => each.referenceKey),
 	);
-	const paidReferences = new Set(paidPayments.map(({ referenceKey }) => referenceKey));
 	// Two workflows at once can write one reference as paid and as unknown, or twice as unknown. Then paid
 	// counts, or the last row.
 	const unknown = register.filter(
@@ -83,7 +85,7 @@ export function historyFinder(
 		const owners = [employeeKey, ...(person.userId ? [walletOf(person)] : [])];
 		const reference = referenceKeyOf(listReference(purpose, period, employeeKey));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
-		const paid = rows.find(isPaid);
+		const paid = rows.find(isPaid) ?? rows.find(isVoided);
 		const otherPayments = (paidTo.get(employeeKey) ?? [])
 			.filter((each) => !rows.includes(each))
 			.sort(comparePeriods);

@@ -35,10 +35,6 @@ export interface KnownTables {
 	register: readonly RegisteredPayment[] | undefined;
 }
 
-/** The amount in ETB of a payment. One that was recorded as paid by mistake has 0. */
-const amountOfPayment = (row: unknown): number | undefined =>
-	visibleTextOf(row, 'amountEtb') === '0' ? 0 : amountIn(row, 'amountEtb', 'requestedAmountEtb');
-
 /** The amount in ETB of the first of these columns that has one. */
 const amountIn = (row: unknown, ...columns: string[]): number | undefined =>
 	columns.map((column) => Number(visibleTextOf(row, column))).find((amount) => amount > 0);
@@ -73,10 +69,11 @@ export function readRegister(given: unknown, listPurpose: string): RegisteredPay
 		const employeeKey = employeeKeyOf(
 			visibleTextOf(row, 'employeeKey') || (parts?.employeeKey ?? visibleTextOf(row, 'employee')),
 		);
+		const outcome = registeredOutcome(visibleTextOf(row, 'outcome'));
 		return {
 			person: {
 				...personOf(row),
-				amountEtb: amountOfPayment(row),
+				amountEtb: outcome === 'voided' ? 0 : amountIn(row, 'amountEtb', 'requestedAmountEtb'),
 				employee: visibleTextOf(row, 'employee') || employeeKey,
 				employeeKey,
 			},
@@ -85,7 +82,7 @@ export function readRegister(given: unknown, listPurpose: string): RegisteredPay
 			reference,
 			referenceKey: referenceKeyOf(reference),
 			listReferenceKey: referenceKeyOf(listReference(purpose, period, employeeKey)),
-			outcome: registeredOutcome(visibleTextOf(row, 'outcome')),
+			outcome,
 			paidAt: visibleTextOf(row, 'paidAt') || visibleTextOf(row, 'createdAt'),
 			txHash: visibleTextOf(row, 'txHash'),
 			workflow: visibleTextOf(row, 'workflow'),
@@ -94,6 +91,7 @@ export function readRegister(given: unknown, listPurpose: string): RegisteredPay
 }
 
 export const isPaid = ({ outcome }: RegisteredPayment): boolean => outcome === 'paid';
+export const isVoided = ({ outcome }: RegisteredPayment): boolean => outcome === 'voided';
 export const isUnknown = ({ outcome }: RegisteredPayment): boolean => outcome === 'unknown';
 
 /**
