@@ -1,6 +1,6 @@
 /** The files for people: result.xlsx, and the payments of a period. */
 import { minuteOf, paidByMistake, settledAt } from './text.mts';
-import { amountOf, hasOutcome, isUsedUp, type PaymentRow } from './payment-row.mts';
+import { amountOf, hasOutcome, isPaidOrVoided, type PaymentRow } from './payment-row.mts';
 
 const titles: Readonly<Record<string, string>> = {
 	unknown: 'UNKNOWN',
@@ -8,6 +8,8 @@ const titles: Readonly<Record<string, string>> = {
 	paid: 'Paid',
 	voided: paidByMistake,
 };
+
+const questions = { missing: 'The amount is missing', perhapsTwice: 'Perhaps paid twice' };
 
 /** The cells of a payment, by heading. */
 export function fileRow(row: PaymentRow): Record<string, unknown> {
@@ -26,7 +28,8 @@ export function fileRow(row: PaymentRow): Record<string, unknown> {
 		'Approved by': row.approvedBy,
 		'Settled by': row.settledBy,
 		// A reason of a paid row was written later, and has its own time.
-		'Settled at': row.settledBy && !(row.reason && isUsedUp(row)) && settledAt(row),
+		'Settled at': row.settledBy && !(row.reason && isPaidOrVoided(row)) && settledAt(row),
+		'Left to do': row.leftToDo && questions[row.leftToDo],
 		Reason: row.reason,
 		Workflow: row.workflow,
 		Reference: row.reference,

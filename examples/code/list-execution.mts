@@ -1,7 +1,7 @@
 /** An execution of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
 import type { Outcome } from '../../nodes/EtbWallet/codes.ts';
 import { declineChoice, paymentsSince } from './approval.mts';
-import { hasOutcome, isUsedUp, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import { hasOutcome, isPaidOrVoided, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import { otherCorrectionsOf, paidLessOf, withCorrections } from './paid-less.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
 import { registerOf } from './register.mts';
@@ -100,6 +100,6 @@ export function listExecution(given: PayrollExecution): ListExecution {
 		otherCorrections: otherCorrectionsOf(results),
 		paid: ended('paid'),
 		updates: registerUpdates(execution),
-		paidForPeriod: register.rows.filter((row) => isUsedUp(row) && row.period === period),
+		paidForPeriod: register.rows.filter((row) => isPaidOrVoided(row) && row.period === period),
 	};
 }

@@ -16,7 +16,8 @@ import {
 import {
 	amountOf,
 	hasOutcome,
-	isUsedUp,
+	isSamePerson,
+	isPaidOrVoided,
 	isVoided,
 	hasRemark,
 	isCorrection,
@@ -28,7 +29,8 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { paidLessText } from './paid-less.mts';
-import { nextCorrection, rowOf } from './register.mts';
+import { nextCorrection, paidLastTime, rowOf } from './register.mts';
+import { openStatementParts } from './statement-parts.mts';
 import { needsPerson, type RegisterUpdate } from './register-updates.mts';
 import {
 	peopleText,
@@ -84,21 +86,18 @@ function absentPeople(execution: ListExecution): PaymentRow[] {
 	// A correction is for few of them.
 	if (isCorrection(execution)) return [];
 	const ofPurpose = register.rows.filter((row) => row.purpose === purpose);
-	const known = ofPurpose.filter(hasOutcome('paid'));
-	const periodOf = (row: RegisterRow): string => row.period ?? '';
-	const earlier = known.filter((row) => periodOf(row) < period);
-	const last = earlier.map(periodOf).sort().at(-1);
+	const known = ofPurpose.filter(isPaidOrVoided);
 	const thisTime = ofPurpose.filter((row) => row.period === period && !hasOutcome('notPaid')(row));
 	const persons = new Set([...results, ...thisTime].map(({ employeeKey }) => employeeKey));
 	const ofFile = execution.people.filter(({ payroll }) => payroll === 'file');
 	const expected = [
 		...(purpose === 'salary' ? ofFile : []),
-		...earlier.filter((row) => row.period === last),
+		...paidLastTime(register, { period, purpose }),
 	].filter(({ employeeKey }) => employeeKey && !persons.has(employeeKey));
 	const firstPaid = (key: RegisterRow['employeeKey']): string =>
 		known
 			.filter((row) => row.employeeKey === key)
-			.map(periodOf)
+			.map((row) => row.period ?? '')
 			.sort()[0] ?? '';
 	return [...new Map(expected.map((row) => [row.employeeKey, row])).values()].map((row) => {
 		const first = firstPaid(row.employeeKey);
@@ -140,6 +139,7 @@ function tooLittlePart(execution: ListExecution, isEarlier: boolean): Part {
 
 /** The doubtful people among those who were paid before, because the list means somebody else or another payment. */
 function paidBeforeParts(execution: ListExecution): Part[] {
+	const { register, period } = execution;
 	const renamed = execution.paidBefore.filter(hasRemark('changedName'));
 	const others = execution.otherCorrections.filter((row) => !renamed.includes(row));
 	const amounts = others.map(
@@ -149,7 +149,12 @@ function paidBeforeParts(execution: ListExecution): Part[] {
 	const asPaid = renamed.map(
 		(row) => `${namesWithNumbers([row])} was paid as ${escapeHtml(row.paid?.name)}`,
 	);
+	const voided = execution.paidBefore.filter((row) => isVoided(rowOf(register, row) ?? {}));
+	const ofVoided = register.rows.filter(
+		(each) => each.period === period && voided.some((row) => isSamePerson(each, row)),
+	);
 	return [
+		...openStatementParts(ofVoided),
 		renamed.length > 0 &&
 			`<h4>Another name than when it was paid, and not paid again: ${asPaid.join(', ')}. If that is somebody else, give them an employee number of their own.</h4>`,
 		others.length > 0 &&
@@ -209,7 +214,7 @@ function resultParts(execution: ListExecution, headings: string[], uploadAgain: 
 	// The rows of the period that another list left.
 	const own = new Set(updates.map(({ row }) => row.reference));
 	const leftByOthers = register.rows.filter(
-		(row) => row.period === period && !isUsedUp(row) && !own.has(row.reference),
+		(row) => row.period === period && !isPaidOrVoided(row) && !own.has(row.reference),
 	);
 	return [
 		outdatedPart(execution, uploadAgain),

@@ -9,11 +9,12 @@ import {
 	isSamePerson,
 	isPaidByStatement,
 	isVoided,
+	roundingEtb,
 	rowsLikeOthers,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, rowOf } from './register.mts';
+import { correctionsOf, missingForVoided, rowOf } from './register.mts';
 import { renamedText } from './page.mts';
 import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 
@@ -114,10 +115,9 @@ export function warningsAbout(execution: ListExecution): Warning[] {
 		ready.filter((row) => payments.some((each) => isSamePerson(row, each)));
 	const paid13th = is13th ? ofReady(earlierInYear(execution)) : [];
 	const had13th = readyWith(paid13th);
-	// A page asked for the correction of a record that was taken back.
+	// A page asked for the correction of a voided payment.
 	const isAskedFor = (row: PaymentRow): boolean =>
-		isCorrection(execution) &&
-		execution.paidForPeriod.some((each) => isVoided(each) && isSamePerson(each, row));
+		isCorrection(execution) && amountOf(row) <= missingForVoided(row, register) + roundingEtb;
 	const unasked = (code: RemarkCode): PaymentRow[] =>
 		is13th ? [] : withRemark(code).filter((row) => !isAskedFor(row));
 	const paidLately = unasked('paidLately');
@@ -127,7 +127,7 @@ export function warningsAbout(execution: ListExecution): Warning[] {
 	const paidCorrections = (row: PaymentRow): RegisterRow[] =>
 		correctionsOf(row, register).filter(hasOutcome('paid'));
 	const corrected = isCorrection(execution)
-		? ready.filter((row) => paidCorrections(row).length > 0)
+		? ready.filter((row) => paidCorrections(row).length > 0 && !isAskedFor(row))
 		: [];
 	const had =
 		corrected.length > 3

@@ -14,8 +14,9 @@ import {
 	hasOtherAmount,
 	hasOutcome,
 	isPaidByStatement,
-	isPerhapsTwice,
+	isPaidOrVoided,
 	isVoided,
+	wasSentAgain,
 	likenessCodes,
 	onePerPayment,
 	remarksWith,
@@ -75,14 +76,14 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 
 /** The words for a statement that a person gave; empty if nobody did. */
 function statementText({ outcome }: PaymentRow, settled: RegisterRow): string {
-	// Of one that was perhaps paid twice the reason says who said so.
-	if (!settled.settledBy || isPerhapsTwice(settled)) return '';
-	const wasSentAgain =
+	// Of one that was sent again the reason says who said that it was not paid.
+	if (!settled.settledBy || wasSentAgain(settled)) return '';
+	const isSentAgain =
 		hasOutcome('notPaid')(settled) && (outcome === 'paid' || outcome === 'unknown');
-	const what = hasOutcome('paid')(settled) ? 'paid' : 'not paid';
+	const what = isPaidOrVoided(settled) ? 'paid' : 'not paid';
 	// A record that was taken back was written later, and its reason has its time.
-	const time = settled.reason && hasOutcome('paid')(settled) ? '' : ` at ${settledAt(settled)}`;
-	return `${wasSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settled.settledBy}${time}`;
+	const time = settled.reason && isPaidOrVoided(settled) ? '' : ` at ${settledAt(settled)}`;
+	return `${isSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settled.settledBy}${time}`;
 }
 
 /** The title of some payments. It is red, on every page, if a person has to do something for them. */

@@ -7,7 +7,6 @@ import {
 	roundingEtb,
 	sumOf,
 	type PaymentRow,
-	type RegisterRow,
 } from './payment-row.mts';
 import { correctionsOf, rowOf, voidedEtb, type Register } from './register.mts';
 import { formatSum } from './text.mts';
@@ -17,12 +16,10 @@ import { formatSum } from './text.mts';
  * correction was, so it counts for payments that were voided, and the rest for the salary.
  */
 function missingEtb(row: PaymentRow, register: Register): number {
-	if (typeof row.paid?.amountEtb !== 'number') return 0;
+	// The page says of a voided payment what is missing.
+	if (typeof row.paid?.amountEtb !== 'number' || isVoided(rowOf(register, row) ?? {})) return 0;
 	const listedEtb = row.listedAmountEtb ?? 0;
 	const restEtb = sumOf(correctionsOf(row, register)) - voidedEtb(row, register);
-	const { requestedAmountEtb, ...known }: RegisterRow = rowOf(register, row) ?? {};
-	const ownEtb = requestedAmountEtb ?? 0;
-	if (isVoided(known)) return listedEtb - ownEtb + Math.min(ownEtb, -restEtb);
 	return listedEtb - row.paid.amountEtb - (row.purpose === 'salary' ? Math.max(0, restEtb) : 0);
 }
 
@@ -42,7 +39,8 @@ export const otherCorrectionsOf = (results: PaymentRow[]): PaymentRow[] =>
 export function withCorrections(row: PaymentRow, register: Register): PaymentRow {
 	const corrections = correctionsOf(row, register);
 	if (!row.paid || isCorrection(row) || corrections.length === 0) return row;
-	const text = `Corrections for this period: ${formatSum(corrections)} ETB. They count for the salary.`;
+	const hint = row.purpose === 'salary' ? ' They count for the salary.' : '';
+	const text = `Corrections for this period: ${formatSum(corrections)} ETB.${hint}`;
 	return { ...row, remarks: [...(row.remarks ?? []), { code: 'paidForPeriod', text }] };
 }
 

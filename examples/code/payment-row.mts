@@ -33,6 +33,8 @@ export type RegisterRow = Columns<{
 	workflow: string;
 	approvedBy: string;
 	settledBy: string;
+	/** The question that a person still has to find an answer to; empty if there is none. */
+	leftToDo: 'missing' | 'perhapsTwice' | '';
 }> & {
 	/** Columns of n8n. */
 	createdAt?: string | Date;
@@ -65,8 +67,9 @@ export interface PaymentRow
 	extends RegisterRow,
 		Partial<Pick<CheckedRow, 'line' | 'status' | 'toUserId' | 'problem' | 'remarks' | 'notRead'>> {
 	listedAmountEtb?: number;
-	/** The row of this very payment, if it was paid before, or is unknown. */
+	/** The row of this very payment, if it was paid before, or voided. */
 	paid?: RegisterRow;
+	/** The row of this very payment, if it is unknown. */
 	unknown?: RegisterRow;
 	/** The payment for the same purpose that was the last before this period, or if there is none, the newest. */
 	lastTime?: RegisterRow;
@@ -102,16 +105,17 @@ export const hasOutcome =
 	({ outcome }: Outcomes): boolean =>
 		outcome === wanted;
 
-const outcomesBySureness = ['notPaid', 'unknown', 'voided', 'paid'];
-/** A higher number is a surer outcome. It is negative for *ready* and *alreadyPaid*. */
+const outcomesBySureness = ['notPaid', 'voided', 'unknown', 'paid'];
+/** A higher number is a surer outcome. It is negative for any other, such as *ready*. */
 export const sureness = ({ outcome }: Outcomes): number =>
 	outcomesBySureness.indexOf(outcome ?? '');
 
 /**
- * The amount that was paid, or is to be paid; 0 if it is not known. A row that cannot be paid has only the amount of
+ * The amount that was paid, or is to be paid; 0 if it is not known, or voided. A row that cannot be paid has only the amount of
  * the list. For a payment that was sent before, the list can have another amount, which does not count.
  */
 export function amountOf(row: PaymentRow): number {
+	if (row.outcome === 'voided') return 0;
 	const inList = row.paid || row.unknown ? 0 : row.listedAmountEtb;
 	return Number(row.amountEtb ?? row.paid?.amountEtb ?? row.requestedAmountEtb ?? inList ?? 0);
 }
@@ -168,19 +172,21 @@ export const hasOtherAmount = ({ listedAmountEtb }: PaymentRow, other: PaymentRo
 export const isPaidByStatement = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
 	outcome === 'paid' && Boolean(settledBy) && !txHash;
 
-/** Whether a person said that it had been paid before it was sent again. A list writes no `settledBy` of such a row. */
-export const isPerhapsTwice = ({ outcome, settledBy, txHash, reason }: RegisterRow): boolean =>
-	outcome === 'paid' && Boolean(settledBy) && Boolean(txHash) && Boolean(reason);
+/** Whether a person recorded it as not paid, and it was sent again. */
+export const wasSentAgain = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
+	outcome === 'paid' && Boolean(settledBy) && Boolean(txHash);
+
+/** Whether it was sent again, or corrected, although a person said later that it had been paid. */
+export const isPerhapsTwice = ({ leftToDo }: RegisterRow): boolean => leftToDo === 'perhapsTwice';
 
 /** Whether a person said that such a record is wrong. */
 export const isVoided = hasOutcome('voided');
 
-/** Whether a voided payment was paid after all. The reason tells both, until somebody settled whether it was paid twice. */
-export const isRestored = (row: RegisterRow): boolean =>
-	isPaidByStatement(row) && Boolean(row.reason);
+/** Whether the amount of a voided payment is missing: nobody said that it was paid in another way. */
+export const isOpenVoided = ({ leftToDo }: RegisterRow): boolean => leftToDo === 'missing';
 
-/** Whether the node has the payment as paid for ever, so that it never sends the reference. */
-export const isUsedUp = (row: Outcomes): boolean => hasOutcome('paid')(row) || isVoided(row);
+/** Whether the node that paid it, or in which it was settled, has it as paid for ever, and never sends it again. */
+export const isPaidOrVoided = (row: Outcomes): boolean => hasOutcome('paid')(row) || isVoided(row);
 
 export const isTitleOrTotal = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);

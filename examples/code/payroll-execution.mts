@@ -3,7 +3,7 @@ import { remarkIf } from '../../nodes/EtbWallet/list/remarks.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import {
 	hasOutcome,
-	isUsedUp,
+	isPaidOrVoided,
 	isVoided,
 	isTitleOrTotal,
 	type PaymentRow,
@@ -105,7 +105,10 @@ function resultsOfList(
 		const result = checked.status === 'ready' ? results.get(checked.employeeKey) : undefined;
 		const row = result === undefined ? listed : withResult(listed, result);
 		return withSentAmount(
-			sent.has(row.employeeKey) ? row : asRegistered(row, before, register),
+			// A payment that was paid before is not sent. It can have been voided while the page was open.
+			sent.has(row.employeeKey) && row.code !== 'paidBefore'
+				? row
+				: asRegistered(row, before, register),
 			register,
 		);
 	});
@@ -148,8 +151,11 @@ function beforeSending(
 		...(isElsewhere && payroll && { problem }),
 		// The payment can be voided or restored while the page is open.
 		...(row.paid &&
-			typeof current.amountEtb === 'number' && {
-				paid: { ...row.paid, amountEtb: current.amountEtb },
+			isPaidOrVoided(current) && {
+				paid: {
+					...row.paid,
+					amountEtb: isVoided(current) ? 0 : (current.amountEtb ?? current.requestedAmountEtb),
+				},
 			}),
 		outcome: row.paid ? 'alreadyPaid' : 'notPaid',
 	};
@@ -165,14 +171,15 @@ const writtenAt = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 
 function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
 	const current = rowOf(register, row);
 	// The register can have the proof of a payment of which only the node knew.
-	if (row.paid || (hasOutcome('alreadyPaid')(row) && !(current && isUsedUp(current)))) return row;
+	if (row.paid || (hasOutcome('alreadyPaid')(row) && !(current && isPaidOrVoided(current))))
+		return row;
 	if (current === undefined) return row;
 	// The texts of the row describe an unknown payment, so they are dropped.
 	const texts = { problem: '', reason: '', message: '', remedy: '' };
 	const known: PaymentRow = { ...row, ...texts, unknown: undefined };
 	const isOtherName = normalizeText(current.name ?? '') !== normalizeText(row.name ?? '');
 	const isChanged = writtenAt(current) !== writtenAt(rowOf(before, row) ?? {});
-	if (isChanged && isUsedUp(current))
+	if (isChanged && isPaidOrVoided(current))
 		return {
 			...known,
 			outcome: 'alreadyPaid',

@@ -4,8 +4,7 @@ import {
 	hasOutcome,
 	isPaidByStatement,
 	isPerhapsTwice,
-	isRestored,
-	isUsedUp,
+	isPaidOrVoided,
 	isVoided,
 	referenceOf,
 	sureness,
@@ -14,8 +13,8 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
-import { rowOf, unknownCopiesOf } from './register.mts';
-import { statementAbout } from './settling.mts';
+import { correctionsOf, copiesOf, rowOf } from './register.mts';
+import { statementAbout, type Statement } from './settling.mts';
 import { minuteOf } from './text.mts';
 
 /** The outcomes that the register stores as another one. */
@@ -44,9 +43,12 @@ export const isContradicted = (
  * - *voided*: only a person recorded it as paid, and says that this is wrong
  * - *restored*: a voided payment was paid after all
  * - *perhapsTwice*: it was sent again after somebody had recorded it as not paid, and that record was wrong
- * - *paidOnce*: a person found out what became of both, so nothing is left to do
+ * - *closed*: nothing is left to do: the amount of a voided payment is not missing any more, or it was not paid twice
  */
-export type ChangeOfPaid = 'voided' | 'restored' | 'perhapsTwice' | 'paidOnce';
+export type ChangeOfPaid = 'voided' | 'restored' | 'perhapsTwice' | 'closed';
+
+const isSaidPaid = (statement: Statement | undefined): boolean =>
+	statement === 'paid' || statement === 'takesBackNotPaid';
 
 /** The change of a result; undefined if there is none. */
 export function changeOfPaid(
@@ -57,10 +59,11 @@ export function changeOfPaid(
 	if (!isSettling || storedOutcome(result) !== 'paid') return undefined;
 	const statement = statementAbout(submitted, result);
 	if (statement === 'takesBackPaid') return isPaidByStatement(old) ? 'voided' : undefined;
-	if (statement === 'paidOnce')
-		return isPerhapsTwice(old) || isRestored(old) ? 'paidOnce' : undefined;
-	if (isVoided(old)) return statement === 'notPaid' ? undefined : 'restored';
-	return statement === 'takesBackNotPaid' && old.txHash && !isPerhapsTwice(old)
+	if (statement === 'closes') return old.leftToDo ? 'closed' : undefined;
+	if (isVoided(old)) return isSaidPaid(statement) ? 'restored' : undefined;
+	// n8n can have died before the register had the payment that was sent again.
+	const isSentAgain = old.txHash || (hasOutcome('notPaid')(old) && old.settledBy);
+	return statement === 'takesBackNotPaid' && isSentAgain && !isPerhapsTwice(old)
 		? 'perhapsTwice'
 		: undefined;
 }
@@ -69,25 +72,38 @@ export function changeOfPaid(
 function changedPaidRow(
 	change: ChangeOfPaid,
 	old: RegisterRow,
-	{ submitted }: PayrollExecution,
+	{ submitted, register }: PayrollExecution,
 ): RegisterRow {
+	const { settledBy, txHash, amountEtb, requestedAmountEtb } = old;
+	const corrections = correctionsOf(old, register).filter((row) => !isVoided(row));
+	const isCorrected = corrections.some(({ reference }) => reference !== old.reference);
 	const statements = {
 		voided: 'that it was not paid',
-		restored: 'that it was paid after all',
+		restored: `that it was paid after all${isCorrected ? '. But a correction was paid, or may have been' : ''}`,
 		perhapsTwice: 'that it was paid before this, so perhaps it was paid twice',
-		paidOnce: 'that this is settled',
+		closed: 'that nothing is left to do',
 	};
 	const said = `${submitted.user?.email} said at ${minuteOf(Date.now())} ${statements[change]}`;
 	const reason = [old.reason, said].filter(Boolean).join('. ');
 	const changes: Record<ChangeOfPaid, RegisterRow> = {
 		voided: {
 			outcome: 'voided',
-			amountEtb: 0,
-			requestedAmountEtb: old.amountEtb ?? old.requestedAmountEtb,
+			amountEtb: null,
+			requestedAmountEtb: amountEtb ?? requestedAmountEtb,
+			leftToDo: 'missing',
 		},
-		restored: { outcome: 'paid', amountEtb: old.requestedAmountEtb ?? null },
-		perhapsTwice: { settledBy: submitted.user?.email },
-		paidOnce: isRestored(old) ? { reason: '' } : { settledBy: '' },
+		restored: {
+			outcome: 'paid',
+			amountEtb: requestedAmountEtb ?? null,
+			leftToDo: isCorrected ? 'perhapsTwice' : '',
+		},
+		perhapsTwice: {
+			outcome: 'paid',
+			amountEtb: amountEtb ?? requestedAmountEtb,
+			settledBy: txHash ? settledBy : '',
+			leftToDo: 'perhapsTwice',
+		},
+		closed: { leftToDo: '' },
 	};
 	return { ...old, reason, ...changes[change] };
 }
@@ -124,12 +140,14 @@ function registeredReason(
  *
  * the register has | stays after a list | stays after a statement
  * --- | --- | ---
- * paid, voided | always | always
+ * paid | always | always
+ * voided | if the result is *paid before*, or not paid | unless that statement was wrong
  * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
- * notPaid | never | unless it is contradicted, or was sent again
+ * notPaid | if it changed while the page of the list was open | unless it is contradicted, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, execution: PayrollExecution): boolean {
-	if (keepsReason(row, old) || row.paid || isUsedUp(old)) return true;
+	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
+	if (isVoided(old) && (execution.isSettling || row.code === 'paidBefore')) return true;
 	if (!execution.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
 	// It was sent again after somebody had recorded it as not paid, and n8n died before it wrote the register.
@@ -155,13 +173,14 @@ function settlerOf(
 ): string | undefined {
 	if (row.code === 'paidBefore') {
 		const statement = execution.isSettling ? statementAbout(execution.submitted, row) : undefined;
-		const isSaidPaid = statement === 'paid' || statement === 'takesBackNotPaid';
-		if (isSaidPaid && !hasOutcome('paid')(old)) return execution.submitted.user?.email;
+		if (isSaidPaid(statement) && !hasOutcome('paid')(old)) return execution.submitted.user?.email;
 		// Somebody had recorded it as not paid, but it was sent again, and paid.
 		if (hasOutcome('notPaid')(old)) return '';
 		// Somebody settled it in the node, or n8n died before the register had the payment.
 		return statement !== undefined && hasOutcome('unknown')(old) ? 'the node' : undefined;
 	}
+	// The statement that it was not paid stays known of a payment that was sent again.
+	if (row.txHash && hasOutcome('notPaid')(old)) return old.settledBy ?? '';
 	return execution.isSettling && !isContradicted(row, execution)
 		? execution.submitted.user?.email
 		: '';
@@ -202,7 +221,7 @@ function updateFor(result: PaymentRow, execution: PayrollExecution): RegisterUpd
 	const [outcome, reason] = [storedOutcome(result), registeredReason(result, old, execution)];
 	if (staysAsItIs(result, old, execution)) {
 		// The row has the name of the list, and its reason the name at the time of the payment.
-		const { name = old.name } = isUsedUp(old) ? result : {};
+		const { name = old.name } = isPaidOrVoided(old) ? result : {};
 		const row = { ...old, name, reason: reason || old.reason, updatedAt };
 		return { row, mustBeWritten: false };
 	}
@@ -227,6 +246,7 @@ function updateFor(result: PaymentRow, execution: PayrollExecution): RegisterUpd
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy: approverOf(result, old, execution),
 		settledBy: settlerOf(result, old, execution),
+		leftToDo: '',
 	};
 	// A row of a list that cannot be read has no reference.
 	return { row, mustBeWritten: Boolean(reference) };
@@ -239,10 +259,10 @@ export const registerUpdates = (execution: PayrollExecution): RegisterUpdate[] =
 export const needsPerson = ({ outcome }: RegisterRow, { isSettling }: PayrollExecution): boolean =>
 	!isSettling && (outcome === 'notPaid' || outcome === 'unknown');
 
-/** The other rows of a payment that is settled as not paid. They would keep it unknown. */
+/** The other rows of a payment that was not paid. They would keep it unknown, or paid. */
 const settledCopies = (row: RegisterRow, { register }: PayrollExecution): RegisterRow[] =>
-	hasOutcome('notPaid')(row)
-		? unknownCopiesOf(row, register).map(({ id }) => ({ ...row, id }))
+	hasOutcome('notPaid')(row) || isVoided(row)
+		? copiesOf(row, register).map(({ id }) => ({ ...row, id }))
 		: [];
 
 /**

@@ -8,6 +8,8 @@ import {
 	sumOf,
 	hasOutcome,
 	isCorrection,
+	isOpenVoided,
+	isPaidOrVoided,
 	isVoided,
 	isSamePerson,
 	employeeKeyOfRow,
@@ -25,13 +27,13 @@ export interface Register {
 	 * transaction is left out if another one has it, because it is that of a workflow that did not send.
 	 */
 	rows: RegisterRow[];
-	/** The rows of a payment that are unknown: two workflows at once can write one each. */
-	unknownCopies: ReadonlyMap<string, RegisterRow[]>;
+	/** The rows of each payment that are unknown, or paid without a transaction: two workflows at once can write one each. */
+	withoutTransaction: ReadonlyMap<string, RegisterRow[]>;
 }
 
-/** The other rows of a payment that are unknown. */
-export const unknownCopiesOf = (row: RegisterRow, { unknownCopies }: Register): RegisterRow[] =>
-	(unknownCopies.get(keyOfRow(row)) ?? []).filter(({ id }) => id !== row.id);
+/** The other rows of a payment that are unknown, or paid without a transaction. */
+export const copiesOf = (row: RegisterRow, { withoutTransaction }: Register): RegisterRow[] =>
+	(withoutTransaction.get(keyOfRow(row)) ?? []).filter(({ id }) => id !== row.id);
 
 /** The register can have a reference in several spellings. A row without one has a key that is no reference. */
 const keyOfRow = ({ reference, id }: RegisterRow): string =>
@@ -60,8 +62,11 @@ export function registerOf(read: RegisterRow[]): Register {
 	const byTransaction = new Map(
 		rows.filter(isSurest).map((row) => [`${keyOfRow(row)} ${row.txHash}`, row]),
 	);
-	const unknownCopies = groupBy(rows.filter(hasOutcome('unknown')), keyOfRow);
-	return { byReference, rows: [...byTransaction.values()], unknownCopies };
+	const withoutTransaction = groupBy(
+		rows.filter((row) => hasOutcome('unknown')(row) || (hasOutcome('paid')(row) && !row.txHash)),
+		keyOfRow,
+	);
+	return { byReference, rows: [...byTransaction.values()], withoutTransaction };
 }
 
 /** The row of a payment: that with its reference, in any spelling. */
@@ -78,35 +83,47 @@ export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[
 			!hasOutcome('notPaid')(each),
 	);
 
-/** The voided payments of a person in a period: corrections, or others. */
-function voidedOf(row: RegisterRow, areCorrections: boolean, { rows }: Register): RegisterRow[] {
-	const isOfPerson = (each: RegisterRow): boolean =>
-		each.reference === row.reference || isSamePerson(each, row);
-	return rows.filter(
+/** The voided payments of a person in a period, in two parts: corrections, and others. */
+function voidedOf(row: RegisterRow, { rows }: Register) {
+	const voided = rows.filter(
 		(each) =>
 			isVoided(each) &&
-			isOfPerson(each) &&
 			each.period === row.period &&
-			isCorrection(each) === areCorrections,
+			(each.reference === row.reference || isSamePerson(each, row)),
 	);
+	const isNoCorrection = (each: RegisterRow): boolean => !isCorrection(each);
+	return { corrections: voided.filter(isCorrection), others: voided.filter(isNoCorrection) };
 }
+
+const requestedEtb = (rows: RegisterRow[]): number =>
+	rows.reduce((sum, { requestedAmountEtb }) => sum + (requestedAmountEtb ?? 0), 0);
 
 /** The sum of the voided payments of a person in a period, in ETB, without corrections. */
 export const voidedEtb = (row: RegisterRow, register: Register): number =>
-	voidedOf(row, false, register).reduce(
-		(sum, { requestedAmountEtb }) => sum + (requestedAmountEtb ?? 0),
-		0,
-	);
+	requestedEtb(voidedOf(row, register).others);
+
+/** The time at which a row was written, in ms. One that is written now has none. */
+const writtenAt = ({ updatedAt }: RegisterRow): number =>
+	new Date(updatedAt ?? Date.now()).getTime();
 
 /**
- * The amount that is still missing for the voided payments of a person in a period, in ETB; zero or less if nothing is.
- * Nobody can see for which payment a correction was. A voided correction was in place of another voided payment, or of
- * a further correction, so only the largest counts, and only if all are corrections.
+ * The amount in ETB that is missing for the open voided payments of a person in a period; zero or less if nothing is. A
+ * correction counts if it was written after they were voided, because an earlier one was for something else. A voided
+ * correction was in place of another voided payment, or of a further correction, so only the largest counts, and only if
+ * all are corrections.
  */
 export function missingForVoided(row: RegisterRow, register: Register): number {
-	const corrections = voidedOf(row, true, register);
-	const largest = Math.max(0, ...corrections.map((each) => each.requestedAmountEtb ?? 0));
-	return (voidedEtb(row, register) || largest) - sumOf(correctionsOf(row, register));
+	const { corrections, others } = voidedOf(row, register);
+	const open = (others.length > 0 ? others : corrections).filter(isOpenVoided);
+	const since = Math.min(...open.map(writtenAt));
+	const paid = correctionsOf(row, register).filter((each) => writtenAt(each) >= since);
+	if (open.some(({ requestedAmountEtb }) => !requestedAmountEtb))
+		return paid.length > 0 ? 0 : Infinity;
+	const sum =
+		others.length > 0
+			? requestedEtb(open)
+			: Math.max(0, ...open.map((each) => requestedEtb([each])));
+	return sum - sumOf(paid);
 }
 
 /** The purposes of corrections in the form *Upload a list*. */
@@ -124,4 +141,17 @@ export function nextCorrection(people: RegisterRow[], { rows }: Register): strin
 	return corrections.find(
 		(_, index) => !corrections.slice(index).some((each) => used.includes(each)),
 	);
+}
+
+/** The payments for a purpose, paid or voided, in the last period before one that has any. */
+export function paidLastTime(
+	{ rows }: Register,
+	{ period, purpose }: { period: string; purpose: string },
+): RegisterRow[] {
+	const periodOf = (row: RegisterRow): string => row.period ?? '';
+	const earlier = rows.filter(
+		(row) => isPaidOrVoided(row) && row.purpose === purpose && periodOf(row) < period,
+	);
+	const last = earlier.map(periodOf).sort().at(-1);
+	return earlier.filter((row) => row.period === last);
 }

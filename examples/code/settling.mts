@@ -3,7 +3,7 @@
  * that settle.
  */
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
-import { isVoided, type RegisterRow } from './payment-row.mts';
+import type { RegisterRow } from './payment-row.mts';
 import type { Submitted } from './workflow.mts';
 
 /** The payments that the page asks about. */
@@ -13,9 +13,18 @@ export interface Asked {
 	saidNotPaid: RegisterRow[];
 	/** Those of which somebody said that they were paid, and the service gave no transaction. */
 	saidPaid: RegisterRow[];
-	/** Those of which somebody said that they were paid before they were sent again. */
+	/** Those of which somebody said that such a record is wrong. */
+	voided: RegisterRow[];
+	/** The voided ones that have to be paid in another way. */
+	openVoided: RegisterRow[];
+	/** Those of which somebody said that they were not paid, and that were sent again, and paid. */
+	sentAgain: RegisterRow[];
+	/** Those that were sent again, or corrected, although they may have been paid. */
 	perhapsTwice: RegisterRow[];
 }
+
+/** A statement of the form about a payment. `takesBack…`: an earlier one was wrong; `closes`: nothing is left to do. */
+export type Statement = 'paid' | 'notPaid' | 'takesBackPaid' | 'takesBackNotPaid' | 'closes';
 
 /** The choices for a payment that is open. */
 export const choices = {
@@ -31,38 +40,29 @@ export const formFieldOf = ({ reference }: RegisterRow): string =>
 /** The field for a payment that somebody recorded wrongly, and its choice for none. */
 export const mistakeField = 'mistake';
 export const noMistake = 'No';
-const asPaid = ({ reference }: RegisterRow): string =>
-	` (${reference}): recorded as paid, but it was not`;
-const asNotPaid = ({ reference }: RegisterRow): string =>
-	` (${reference}): recorded as not paid, but perhaps it was`;
-const asVoided = ({ reference }: RegisterRow): string =>
-	` (${reference}): recorded as paid by mistake, but it was paid`;
-const asTwice = ({ reference }: RegisterRow): string =>
-	` (${reference}): perhaps paid twice, and that is settled`;
-/** The choices of that field for other payments. */
-export const mistakeChoices = ({ saidNotPaid, saidPaid, perhapsTwice }: Asked): string[] => {
-	const choicesOf = (rows: RegisterRow[], recordOf: (row: RegisterRow) => string): string[] =>
-		rows.map((row) => `${row.name ?? 'No name'}${recordOf(row)}`);
-	return [
-		...choicesOf(saidNotPaid, (row) => (isVoided(row) ? asVoided(row) : asNotPaid(row))),
-		...choicesOf(saidPaid, asPaid),
-		...choicesOf(perhapsTwice, asTwice),
-	];
-};
+/** The choices of that field: the words after the name and the reference, and the statement that they make. */
+const mistakes: ReadonlyArray<[kind: keyof Asked, words: string, statement: Statement]> = [
+	['saidNotPaid', 'recorded as not paid, but perhaps it was', 'takesBackNotPaid'],
+	['sentAgain', 'recorded as not paid and paid again, but it was paid before', 'takesBackNotPaid'],
+	['voided', 'recorded as paid by mistake, but it was paid', 'takesBackNotPaid'],
+	['openVoided', 'recorded as paid by mistake, and nothing is missing any more', 'closes'],
+	['saidPaid', 'recorded as paid, but it was not', 'takesBackPaid'],
+	['perhapsTwice', 'perhaps paid twice, but one came back, or only one was made', 'closes'],
+];
+const choiceEnd = ({ reference }: RegisterRow, words: string): string =>
+	` (${reference}): ${words}`;
 
-/** The statement of the form about a payment, or that an earlier one was wrong. */
-export function statementAbout(
-	submitted: Submitted,
-	row: RegisterRow,
-): 'paid' | 'notPaid' | 'takesBackPaid' | 'takesBackNotPaid' | 'paidOnce' | undefined {
+export const mistakeChoices = (asked: Asked): string[] =>
+	mistakes.flatMap(([kind, words]) =>
+		asked[kind].map((row) => `${row.name ?? 'No name'}${choiceEnd(row, words)}`),
+	);
+
+export function statementAbout(submitted: Submitted, row: RegisterRow): Statement | undefined {
 	const choice = submitted[formFieldOf(row)];
 	if (choice === choices.paid) return 'paid';
 	if (choice === choices.notPaid) return 'notPaid';
 	const mistake = String(submitted[mistakeField]);
-	if (mistake.endsWith(asNotPaid(row)) || mistake.endsWith(asVoided(row)))
-		return 'takesBackNotPaid';
-	if (mistake.endsWith(asTwice(row))) return 'paidOnce';
-	return mistake.endsWith(asPaid(row)) ? 'takesBackPaid' : undefined;
+	return mistakes.find(([, words]) => mistake.endsWith(choiceEnd(row, words)))?.[2];
 }
 
 /**
@@ -94,22 +94,20 @@ function isOutdated(
  */
 export const wasPaid = (
 	submitted: Submitted,
-	{ unknown, saidNotPaid, saidPaid, perhapsTwice }: Asked,
+	asked: Asked,
 	before: RegisterRow[],
 	now: RegisterRow[],
 ) => [
-	...unknown
+	...asked.unknown
 		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, before, now))
 		.map(({ reference }) => reference),
-	...saidPaid
-		.filter((row) => statementAbout(submitted, row) === 'takesBackPaid')
-		.map(({ reference }) => reference),
-	...perhapsTwice
-		.filter((row) => statementAbout(submitted, row) === 'paidOnce')
-		.map(({ reference }) => reference),
-	...saidNotPaid
-		.filter((row) => statementAbout(submitted, row) === 'takesBackNotPaid')
-		.map(({ reference }) => ({ reference, takesBack: true })),
+	...mistakes.flatMap(([kind, , statement]) =>
+		asked[kind]
+			.filter((row) => statementAbout(submitted, row) === statement)
+			.map(({ reference }) =>
+				statement === 'takesBackNotPaid' ? { reference, takesBack: true } : reference,
+			),
+	),
 ];
 
 /** The field *Was Not Paid* of the node that settles: each payment with the time at which its row was written. */

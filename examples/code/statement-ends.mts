@@ -1,8 +1,8 @@
 /** The end of each statement of the page *What is open*. */
 import { groupBy } from '../../nodes/shared/groupBy.ts';
 import {
-	hasOutcome,
-	isUsedUp,
+	isPerhapsTwice,
+	isPaidOrVoided,
 	isVoided,
 	type PaymentRow,
 	type RegisterRow,
@@ -42,16 +42,14 @@ function endOf(result: PaymentRow, old: RegisterRow, execution: PayrollExecution
 	const change = changeOfPaid(result, old, execution);
 	if (change !== undefined) return change;
 	if (wasFreedBefore(result, execution)) return 'settledNotPaid';
-	if (isContradicted(result, execution) && !isUsedUp(old))
+	if (isContradicted(result, execution) && !isPaidOrVoided(old))
 		return statement === 'takesBackNotPaid' ? 'unknownAgain' : 'differing';
 	if (result.code === 'settledPaid' || result.code === 'settledNotPaid') return result.code;
 	if (result.code !== 'paidBefore') return 'notRecorded';
 	// An old page says the same, or that a payment was wrong which counts again.
 	if (isVoided(old)) return 'voided';
 	if (statement === 'notPaid') return 'denied';
-	// n8n died before the register had the payment that was sent again.
-	const wasFreed = hasOutcome('notPaid')(old) && Boolean(old.settledBy);
-	return statement === 'takesBackNotPaid' && wasFreed ? 'perhapsTwice' : 'paidBefore';
+	return statement === 'takesBackNotPaid' && isPerhapsTwice(old) ? 'perhapsTwice' : 'paidBefore';
 }
 
 interface EndedStatement {

@@ -4,8 +4,8 @@ import { formLink, heading, section, uploadLink, type Part } from './page.mts';
 import {
 	hasOutcome,
 	isPerhapsTwice,
-	isRestored,
-	isVoided,
+	isPaidByStatement,
+	isOpenVoided,
 	roundingEtb,
 	reasonOf,
 	type PaymentRow,
@@ -41,50 +41,37 @@ export function correctionLink(row: RegisterRow, register: Register): string {
 		: `pay the amount as a ${uploadLink({ period, purpose }, escapeHtml(`${purpose} for ${period}`))}`;
 }
 
-/** The words for the voided payments of a person in a period, as long as corrections are missing for them. HTML. */
+const chooseThat =
+	'choose that on the page What is open, under <i>Is one of these records wrong?</i>';
+
+/** The words for the open voided payments of a person in a period, as long as an amount is missing. HTML. */
 function missingForVoidedText(voided: RegisterRow[], register: Register): string {
 	const [first = {}] = voided;
-	const missing = missingForVoided(first, register);
+	if (missingForVoided(first, register) <= roundingEtb) return '';
 	const corrections = correctionsOf(first, register);
-	const isUnknown = voided.some(({ requestedAmountEtb }) => !requestedAmountEtb);
-	if (missing <= roundingEtb && (!isUnknown || corrections.length > 0)) return '';
 	const payments = voided.map(({ requestedAmountEtb, ...row }) => {
 		const sum = requestedAmountEtb ? formatSum([{ amountEtb: requestedAmountEtb }]) : 'unknown';
 		return `${sum} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)})`;
 	});
-	const link = correctionLink(first, register);
-	const next =
-		corrections.length > 0
-			? `Corrections that were paid, or may have been, for ${escapeHtml(first.period)}: ${formatSum(corrections)} ETB. Is an amount still to be paid? Then ${link}`
-			: `Still to be paid? Then ${link}`;
-	return `${paidByMistake}: ${namesWithNumbers([first])}, ${payments.join(', ')}. ${next}`;
+	const paid =
+		corrections.length > 0 &&
+		` Corrections that were paid, or may have been, for ${escapeHtml(first.period)}: ${formatSum(corrections)} ETB.`;
+	return `${paidByMistake}: ${namesWithNumbers([first])}, ${payments.join(', ')}.${paid || ''} Still to be paid? Then ${correctionLink(first, register)}. Is nothing missing any more? Then ${chooseThat}`;
 }
-
-/** Those of these people who were paid a correction for the same period too. */
-const withPaidCorrection = (rows: RegisterRow[], register: Register): RegisterRow[] =>
-	rows.filter((row) =>
-		correctionsOf(row, register).some(
-			(each) => each.reference !== row.reference && hasOutcome('paid')(each),
-		),
-	);
-
-/** The payments that may have been made twice, because they were sent again, or because a correction was paid too. */
-export const perhapsTwiceOf = (rows: RegisterRow[], register: Register): RegisterRow[] => [
-	...rows.filter(isPerhapsTwice),
-	...withPaidCorrection(rows.filter(isRestored), register),
-];
 
 /** The parts in red about statements of which somebody has to see the end. */
 export function openStatementParts(rows: RegisterRow[]): Part[] {
 	const register = registerOf(rows);
 	const voided = groupBy(
-		rows.filter(isVoided),
+		rows.filter(isOpenVoided),
 		(row) => `${row.employeeKey || row.reference} ${row.period}`,
 	);
-	const perhapsTwice = perhapsTwiceOf(rows, register).map(
-		(row) =>
-			`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). ${row.txHash ? '' : 'A correction was paid for the same period. '}Ask the partner service whether both were made, and ask for one back. Then choose it on the page What is open, under <i>Is one of these records wrong?</i>`,
-	);
+	const perhapsTwice = rows
+		.filter(isPerhapsTwice)
+		.map(
+			(row) =>
+				`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). Ask the partner service whether both were made, and ask for one back. Then ${chooseThat}`,
+		);
 	return [
 		...[...voided.values()].map((of) => missingForVoidedText(of, register)),
 		...perhapsTwice,
@@ -96,7 +83,7 @@ function reasonItStaysPaid(result: PaymentRow, { register, openPath }: PayrollEx
 	const known: RegisterRow = rowOf(register, result) ?? {};
 	// The register was read before another page that was sent at the same moment wrote into it.
 	const paid = hasOutcome('paid')(known) ? known : {};
-	const how = paid.settledBy
+	const how = isPaidByStatement(paid)
 		? `${paid.settledBy} recorded it as paid at ${settledAt(paid)}`
 		: paid.paidAt
 			? `it was paid at ${minuteOf(paid.paidAt)}`
@@ -149,11 +136,11 @@ export function statementParts(
 		section('Recorded as paid', [...rowsOf('settledPaid'), ...rowsOf('restored')], register),
 		section(paidByMistake, rowsOf('voided'), register, false),
 		section('Recorded as not paid', rowsOf('settledNotPaid'), register),
-		section('Settled: it was perhaps paid twice', rowsOf('paidOnce'), register),
+		section('Nothing is left to do', rowsOf('closed'), register),
 		people(
 			'Perhaps paid twice',
 			rowsOf('perhapsTwice'),
-			'It was recorded as not paid, sent again, and paid. Ask the partner service whether both were made',
+			'Ask the partner service whether both were made',
 		),
 		...(ends.get('denied') ?? []).map(
 			({ result }) =>

@@ -1,5 +1,14 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
-import { hasOutcome, isPaidByStatement, isVoided, type RegisterRow } from './payment-row.mts';
+import {
+	hasOutcome,
+	isOpenVoided,
+	isPaidByStatement,
+	isPerhapsTwice,
+	isSamePerson,
+	isVoided,
+	wasSentAgain,
+	type RegisterRow,
+} from './payment-row.mts';
 import {
 	byPeriod,
 	formLink,
@@ -11,7 +20,7 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
-import { registerOf } from './register.mts';
+import { paidLastTime } from './register.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 import {
 	choices,
@@ -21,7 +30,7 @@ import {
 	noMistake,
 	type Asked,
 } from './settling.mts';
-import { openStatementParts, perhapsTwiceOf, statementParts } from './statement-parts.mts';
+import { openStatementParts, statementParts } from './statement-parts.mts';
 import { escapeHtml, forWhat, namesWithNumbers, formatSum } from './text.mts';
 import { isOfOtherWorkflow } from './workflow.mts';
 
@@ -54,11 +63,12 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 	const notPaid = now.filter(hasOutcome('notPaid'));
 	const asked: Asked = {
 		unknown: unknown.filter(isOwn),
-		saidNotPaid: [...notPaid.filter(({ settledBy }) => settledBy), ...now.filter(isVoided)].filter(
-			isOwn,
-		),
-		perhapsTwice: perhapsTwiceOf(now, registerOf(now)).filter(isOwn),
-		saidPaid: now.filter(isPaidByStatement).filter(isOwn),
+		saidNotPaid: notPaid.filter(({ settledBy }) => settledBy).filter(isOwn),
+		saidPaid: now.filter((row) => isPaidByStatement(row) && !isPerhapsTwice(row)).filter(isOwn),
+		voided: now.filter(isVoided).filter(isOwn),
+		openVoided: now.filter(isOpenVoided).filter(isOwn),
+		sentAgain: now.filter((row) => wasSentAgain(row) && !row.leftToDo).filter(isOwn),
+		perhapsTwice: now.filter(isPerhapsTwice).filter(isOwn),
 	};
 	const { openPath, pagesBefore } = execution;
 	const isFirst = pagesBefore === 0;
@@ -92,6 +102,15 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 	const runAgain =
 		unpaidElsewhere.length > 0 &&
 		`<p>Not paid by another workflow: ${namesWithNumbers(unpaidElsewhere)}. Correct the reason below, and then run that workflow again, or upload its list.</p>`;
+	const salaries = now.filter(({ purpose }) => purpose === 'salary');
+	const period =
+		salaries
+			.map((row) => row.period ?? '')
+			.sort()
+			.at(-1) ?? '';
+	const leftOut = paidLastTime(execution.register, { period, purpose: 'salary' }).filter(
+		(row) => !salaries.some((each) => each.period === period && isSamePerson(each, row)),
+	);
 	const payments = byPeriod(
 		now,
 		execution.register,
@@ -105,6 +124,8 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 		correct,
 		...links,
 		runAgain,
+		leftOut.length > 0 &&
+			`<p>Paid a salary the last time before, and not for ${escapeHtml(period)}: ${namesWithNumbers(leftOut)}.</p>`,
 		...payments,
 	);
 	const fields = isFirst ? [shown, ...questions(asked)] : [shown];

@@ -456,6 +456,12 @@ describe('with Known Payments', () => {
 		expect(codesOf(later)).toEqual(['new']);
 	});
 
+	test('a payment that is unknown counts more than a voided one', () => {
+		const voided = paid({ ...thisMonth, outcome: 'voided' });
+		const unknown = paid({ ...thisMonth, reference: 'other', outcome: 'unknown' });
+		expect(against([voided, unknown]).status).toBe('problem');
+	});
+
 	test('a payment without an employee number is one of the person with its wallet', () => {
 		const now = new Date();
 		const more = { reference: 'welcome-1', purpose: null, period: null, employeeKey: null };

@@ -157,9 +157,31 @@ describe('the page of a list', () => {
 	});
 
 	test('of a second correction does not ask because of one that was taken back', () => {
-		const voided = { purpose: 'correction', reference: 'c', amountEtb: 0, settledBy: 'x@x.et' };
+		const voided = { purpose: 'correction', reference: 'c', settledBy: 'x@x.et' };
 		const { page } = pageOfCorrection2([registered(1, 'voided', voided)]);
 		expect(page).not.toContain('second correction');
+	});
+
+	test('of a correction that a page asked for does not ask, but of one more', () => {
+		const open = { settledBy: 'x@x.et', leftToDo: 'missing', updatedAt: '2026-10-26T08:00:00Z' };
+		const payments = [1, 2, 3].map((number) => registered(number, 'voided', open));
+		const raise = registered(1, 'paid', { purpose: 'correction', reference: 'c', amountEtb: 300 });
+		expect(pageOfCorrection2([...payments, raise]).page).not.toContain('second correction');
+		const paid = { ...raise, amountEtb: 1000, updatedAt: '2026-10-27T08:00:00Z' };
+		expect(pageOfCorrection2([...payments, paid]).page).toMatch(/second correction .* Person 1/);
+	});
+
+	test('says that a payment was voided while the page was open', () => {
+		const voided = registered(1, 'voided', { settledBy: 'x@x.et', leftToDo: 'missing' });
+		const { ready } = check([]);
+		const results = ready.map((row, index) => ({
+			...{ ...row, mode: 'pay' },
+			...(index === 0 ? { outcome: 'alreadyPaid', code: 'paidBefore' } : { outcome: 'paid' }),
+		}));
+		const given = { 'Pay salaries': [ready, results], 'Payments now': [[voided]] };
+		const { page } = pageOf(runs([], { ...given, ...approved }), 1);
+		expect(page).toMatch(/<h4>Recorded as paid by mistake: Person 1.*purpose=correction/);
+		expect(page).toMatch(/Paid before, not again: 1 person</);
 	});
 
 	test('of a correction does not say that somebody had one that is unknown', () => {
@@ -306,7 +328,7 @@ describe('the page of a list', () => {
 
 	test('takes the amount of a record from the register, also if it counts again meanwhile', () => {
 		const settledBy = 'x@x.et';
-		const voided = registered(1, 'voided', { amountEtb: 0, settledBy });
+		const voided = registered(1, 'voided', { settledBy });
 		const restored = registered(1, 'paid', { settledBy });
 		const { page } = pageOf(runs([voided], { 'Payments now': [[restored]] }), 1);
 		expect(page).not.toContain('Paid less');
@@ -331,7 +353,7 @@ describe('the page of a list', () => {
 	});
 
 	test('of a correction asks nothing about the amount of a record that was taken back', () => {
-		const voided = registered(1, 'voided', { amountEtb: 0, settledBy: 'x@x.et' });
+		const voided = registered(1, 'voided', { leftToDo: 'missing', settledBy: 'x@x.et' });
 		const other = registered(1, 'paid', {
 			...{ id: 9, period: '2026-08', reference: 'r', purpose: 'correction' },
 			paidAt: new Date().toISOString(),
@@ -586,7 +608,8 @@ describe('the page of a list', () => {
 			'Pay salaries': [ready],
 		});
 		expect(page).toContain('Paid less than the list has, 400.00 ETB less: 1 person');
-		expect(page).toContain('900.00 ETB. They count for the salary');
+		expect(page).toContain('Corrections for this period: 900.00 ETB');
+		expect(page).not.toContain('They count for the salary');
 	});
 
 	test('says on the button that all get a second payment', () => {
@@ -618,6 +641,8 @@ describe('the page of a list', () => {
 		expect(page).toMatch(
 			/not in this list and not paid for 2026-10 salary: 1 person<.*Recorded as paid by a@b\.et/,
 		);
+		const voided = pageOf(runs([{ ...last, outcome: 'voided' }], { People })).page;
+		expect(voided).toContain('Not in this list, see below: 1 person');
 		const correction = runs([registered(4, 'paid', { ...last, purpose: 'correction' })], {
 			'Upload a list': [[{ ...upload, purpose: 'correction' }]],
 			'Check List': [check([], { purpose: 'correction' }).rows],

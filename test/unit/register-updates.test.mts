@@ -102,6 +102,33 @@ describe('the register after a payroll', () => {
 		]);
 	});
 
+	test.each([
+		['paid', { txHash: '0x1' }, { outcome: 'paid', txHash: '0x1', leftToDo: '' }],
+		['unknown', { outcome: 'unknown', code: 'noResponse' }, { outcome: 'unknown' }],
+		['paid before', { outcome: 'alreadyPaid', code: 'paidBefore' }, undefined],
+		['not paid', { outcome: 'notPaid', code: 'refused' }, undefined],
+	])('of a voided payment that a waiting list sends, and is %s', (_how, result, expected) => {
+		const voided = registered(1, 'voided', { settledBy: 'x@x.et', leftToDo: 'missing' });
+		const { rows, ready } = check([]);
+		const runs = {
+			'Check List': [rows.slice(0, 1)],
+			'Pay salaries': [
+				ready.slice(0, 1).map((row) => ({ ...row, mode: 'pay', outcome: 'paid', ...result })),
+			],
+			Payments: [[]],
+			'Payments now': [[voided]],
+		};
+		const written = pageAndRows('payroll.json', runs).filter(({ createdAt }) => createdAt);
+		expect(written).toMatchObject(expected ? [expected] : []);
+	});
+
+	test('a payment that is sent again keeps who said that it was not paid', () => {
+		const freed = registered(1, 'notPaid', { settledBy: 'first@example.com' });
+		expect(ended([freed], { txHash: '0x1' })[0]).toMatchObject([
+			{ outcome: 'paid', txHash: '0x1', settledBy: 'first@example.com' },
+		]);
+	});
+
 	test('a payment that another payroll made before is not written again, and nobody is left', () => {
 		const payments = [registered(1, 'paid')];
 		const { rows } = check(payments);

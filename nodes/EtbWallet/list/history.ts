@@ -23,7 +23,7 @@ export interface History {
 	unknown: RegisteredPayment[];
 	/** The unknown rows of other payments to the person, of any purpose and period. */
 	otherUnknown: RegisteredPayment[];
-	/** All other payments that the person got, for any purpose, sorted by period. */
+	/** All other payments with the employee number of the person, for any purpose, sorted by period. */
 	otherPayments: RegisteredPayment[];
 	/** Payments without an employee number to the wallet of the person. Their name can be any text. */
 	walletPayments: RegisteredPayment[];
@@ -60,9 +60,7 @@ export function historyFinder(
 ): (person: Person) => History {
 	const peopleByKey = new Map(people.map((person) => [person.employeeKey, person]));
 	const paidTo = groupBy(register.filter(isPaid), ownerOf);
-	const paidReferences = new Set(
-		register.filter((each) => isPaid(each) || isVoided(each)).map((each) => each.referenceKey),
-	);
+	const paidReferences = new Set(register.filter(isPaid).map(({ referenceKey }) => referenceKey));
 	// Two workflows at once can write one reference as paid and as unknown, or twice as unknown. Then paid
 	// counts, or the last row.
 	const unknown = register.filter(
@@ -85,7 +83,7 @@ export function historyFinder(
 		const owners = [employeeKey, ...(person.userId ? [walletOf(person)] : [])];
 		const reference = referenceKeyOf(listReference(purpose, period, employeeKey));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
-		const paid = rows.find(isPaid) ?? rows.find(isVoided);
+		const paid = rows.find(isPaid) ?? (rows.some(isUnknown) ? undefined : rows.find(isVoided));
 		const otherPayments = (paidTo.get(employeeKey) ?? [])
 			.filter((each) => !rows.includes(each))
 			.sort(comparePeriods);
