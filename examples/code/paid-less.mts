@@ -7,18 +7,21 @@ import {
 	roundingEtb,
 	sumOf,
 	type PaymentRow,
+	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, rowOf, voidedEtb, type Register } from './register.mts';
+import { correctionsOf, missingForVoided, rowOf, voidedEtb, type Register } from './register.mts';
 import { formatSum } from './text.mts';
 
 /**
  * The amount that is missing, in ETB; zero or less if nothing is. The register does not say for which purpose a
- * correction was, so it counts for payments that were voided, and the rest for the salary.
+ * correction was: it counts for voided payments first, and what remains of it for the salary.
  */
 function missingEtb(row: PaymentRow, register: Register): number {
-	// The page says of a voided payment what is missing.
-	if (typeof row.paid?.amountEtb !== 'number' || isVoided(rowOf(register, row) ?? {})) return 0;
+	if (typeof row.paid?.amountEtb !== 'number') return 0;
 	const listedEtb = row.listedAmountEtb ?? 0;
+	const known: RegisterRow = rowOf(register, row) ?? {};
+	if (isVoided(known))
+		return Math.min(known.requestedAmountEtb ?? listedEtb, missingForVoided(row, register));
 	const restEtb = sumOf(correctionsOf(row, register)) - voidedEtb(row, register);
 	return listedEtb - row.paid.amountEtb - (row.purpose === 'salary' ? Math.max(0, restEtb) : 0);
 }

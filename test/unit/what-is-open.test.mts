@@ -363,6 +363,7 @@ describe('the answers of the page What is open', () => {
 		};
 		const isAsked = /<h4>Recorded as paid by mistake: Person 1.*purpose=correction/;
 		expect(pageAfter(row)).toMatch(isAsked);
+		expect(pageAfter(row)).toMatch(/Paid less than the list has, 1,000\.00 ETB less/);
 		const bonus = registered(1, 'voided', { ...voided, purpose: 'bonus', reference: 'b' });
 		expect(pageAfter(row, bonus, correction(1000))).toMatch(isAsked);
 		const paidSalary = registered(1, 'paid', { amountEtb: 600 });
