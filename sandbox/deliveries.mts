@@ -5,7 +5,7 @@ import type { Clock } from './clock.mts';
 import { signBody } from './signature.mts';
 
 /** The pauses before the retries, in ms (service document §6). */
-const RETRY_DELAYS_MS: readonly number[] = [30_000, 120_000, 480_000];
+const retryDelaysMs: readonly number[] = [30_000, 120_000, 480_000];
 /** The time in ms after which an attempt without a response has failed. */
 export const DELIVERY_TIMEOUT_MS = 10_000;
 // So many attempts keep a receiver busy. More would only queue at the receiver and time out there.
@@ -174,7 +174,7 @@ export class Deliveries {
 		if (this.stopped) return;
 
 		const delivered = isSuccess(outcome);
-		const delay = delivered ? undefined : RETRY_DELAYS_MS[delivery.attempts.length];
+		const delay = delivered ? undefined : retryDelaysMs[delivery.attempts.length];
 		if (delay === undefined) {
 			books.addAttempt(id, { at, ...outcome }, { url, state: delivered ? 'delivered' : 'failed' });
 			this.resolveWaiting(id);

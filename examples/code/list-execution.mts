@@ -69,15 +69,15 @@ export function listExecution(given: PayrollExecution): ListExecution {
 		now: given.paymentsNow,
 	});
 	const decision = decisionOf(given, since);
-	const ends = given.results.map((row) =>
+	const rows = given.results.map((row) =>
 		decision === 'outdated' && hasOutcome('ready')(row) ? asUnsent(row) : row,
 	);
-	const execution = { ...given, results: ends };
-	const results = ends.map((row) => withCorrections(row, register));
-	const ended = (outcome: Outcome) => results.filter(hasOutcome(outcome));
+	const execution = { ...given, results: rows };
+	const results = rows.map((row) => withCorrections(row, register));
+	const withOutcome = (outcome: Outcome) => results.filter(hasOutcome(outcome));
 	const [first = {}] = results;
 	const period = first.period ?? upload?.period ?? '';
-	const ready = ended('ready');
+	const ready = withOutcome('ready');
 	const isPaying = sentEmployeeKeys.size > 0;
 	return {
 		...execution,
@@ -93,12 +93,12 @@ export function listExecution(given: PayrollExecution): ListExecution {
 		paymentsSinceCheck: registerOf(since).rows,
 		asksForApproval:
 			ready.length > 0 && !isPaying && (!given.isAnswered || decision === 'notValid'),
-		unknown: ended('unknown'),
-		notPaid: ended('notPaid'),
-		paidBefore: ended('alreadyPaid'),
+		unknown: withOutcome('unknown'),
+		notPaid: withOutcome('notPaid'),
+		paidBefore: withOutcome('alreadyPaid'),
 		paidLess: paidLessOf(results, register),
 		otherCorrections: otherCorrectionsOf(results),
-		paid: ended('paid'),
+		paid: withOutcome('paid'),
 		updates: registerUpdates(execution),
 		paidForPeriod: register.rows.filter((row) => isPaidOrVoided(row) && row.period === period),
 	};

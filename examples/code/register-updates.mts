@@ -26,7 +26,7 @@ const storedOutcome = ({ outcome }: PaymentRow): RegisterRow['outcome'] =>
 	storedOutcomes[outcome ?? ''] ?? outcome;
 
 /** Whether the statement *It was not paid* changed nothing in the node, because somebody had settled it there. */
-export const wasFreedBefore = (result: PaymentRow, { submitted }: PayrollExecution): boolean =>
+export const wasSettledInNode = (result: PaymentRow, { submitted }: PayrollExecution): boolean =>
 	result.code === 'ready' && statementAbout(submitted, result) === 'notPaid';
 
 /** Whether one statement was that it was not paid, and another one that it was, so that it is unknown again. */
@@ -48,7 +48,7 @@ export const isContradicted = (
 export type ChangeOfPaid = 'voided' | 'restored' | 'perhapsTwice' | 'closed';
 
 const isSaidPaid = (statement: Statement | undefined): boolean =>
-	statement === 'paid' || statement === 'takesBackNotPaid';
+	statement === 'paid' || statement === 'takesBackNotPaid' || statement === 'restores';
 
 /** The change of a result; undefined if there is none. */
 export function changeOfPaid(
@@ -108,7 +108,7 @@ function changedPaidRow(
 	return { ...old, reason, ...changes[change] };
 }
 
-/** The first reason says more than that it is still unknown. */
+/** Whether the old reason stays, because the new one says only that it is still unknown. */
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
 	row.isFromRegister === true || (row.code === 'inDoubt' && hasOutcome('unknown')(old));
 
@@ -153,7 +153,7 @@ function staysAsItIs(row: PaymentRow, old: RegisterRow, execution: PayrollExecut
 	// It was sent again after somebody had recorded it as not paid, and n8n died before it wrote the register.
 	const isUnknownAgain = hasOutcome('unknown')(row) && hasOutcome('notPaid')(old);
 	const changesRow = isUnknownAgain || codesOfChange.includes(row.code ?? '');
-	return !changesRow && !isContradicted(row, execution) && !wasFreedBefore(row, execution);
+	return !changesRow && !isContradicted(row, execution) && !wasSettledInNode(row, execution);
 }
 
 function approverOf(

@@ -108,9 +108,8 @@ const writtenAt = ({ updatedAt }: RegisterRow): number =>
 
 /**
  * The amount in ETB that is missing for the open voided payments of a person in a period; zero or less if nothing is. A
- * correction counts if it was written after they were voided, because an earlier one was for something else. A voided
- * correction was in place of another voided payment, or of a further correction, so only the largest counts, and only if
- * all are corrections.
+ * correction counts if it was written after they were voided, because an earlier one was for something else. If all that
+ * were voided are corrections, only the largest counts, because each was in place of the one before.
  */
 export function missingForVoided(row: RegisterRow, register: Register): number {
 	const { corrections, others } = voidedOf(row, register);

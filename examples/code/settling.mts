@@ -23,8 +23,17 @@ export interface Asked {
 	perhapsTwice: RegisterRow[];
 }
 
-/** A statement of the form about a payment. `takesBack…`: an earlier one was wrong; `closes`: nothing is left to do. */
-export type Statement = 'paid' | 'notPaid' | 'takesBackPaid' | 'takesBackNotPaid' | 'closes';
+/**
+ * A statement of the form about a payment. `takesBack…`: an earlier one was wrong; `restores`: a voided one was paid;
+ * `closes`: nothing is left to do.
+ */
+export type Statement =
+	| 'paid'
+	| 'notPaid'
+	| 'takesBackPaid'
+	| 'takesBackNotPaid'
+	| 'restores'
+	| 'closes';
 
 /** The choices for a payment that is open. */
 export const choices = {
@@ -44,7 +53,7 @@ export const noMistake = 'No';
 const mistakes: ReadonlyArray<[kind: keyof Asked, words: string, statement: Statement]> = [
 	['saidNotPaid', 'recorded as not paid, but perhaps it was', 'takesBackNotPaid'],
 	['sentAgain', 'recorded as not paid and paid again, but it was paid before', 'takesBackNotPaid'],
-	['voided', 'recorded as paid by mistake, but it was paid', 'takesBackNotPaid'],
+	['voided', 'recorded as paid by mistake, but it was paid', 'restores'],
 	['openVoided', 'recorded as paid by mistake, and nothing is missing any more', 'closes'],
 	['saidPaid', 'recorded as paid, but it was not', 'takesBackPaid'],
 	['perhapsTwice', 'perhaps paid twice, but one came back, or only one was made', 'closes'],

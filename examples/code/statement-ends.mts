@@ -12,7 +12,7 @@ import { rowOf } from './register.mts';
 import {
 	changeOfPaid,
 	isContradicted,
-	wasFreedBefore,
+	wasSettledInNode,
 	type ChangeOfPaid,
 } from './register-updates.mts';
 import { statementAbout } from './settling.mts';
@@ -41,12 +41,12 @@ function endOf(result: PaymentRow, old: RegisterRow, execution: PayrollExecution
 	const statement = statementAbout(execution.submitted, result);
 	const change = changeOfPaid(result, old, execution);
 	if (change !== undefined) return change;
-	if (wasFreedBefore(result, execution)) return 'settledNotPaid';
+	if (wasSettledInNode(result, execution)) return 'settledNotPaid';
 	if (isContradicted(result, execution) && !isPaidOrVoided(old))
 		return statement === 'takesBackNotPaid' ? 'unknownAgain' : 'differing';
 	if (result.code === 'settledPaid' || result.code === 'settledNotPaid') return result.code;
 	if (result.code !== 'paidBefore') return 'notRecorded';
-	// An old page says the same, or that a payment was wrong which counts again.
+	// An old page says the same once more.
 	if (isVoided(old)) return 'voided';
 	if (statement === 'notPaid') return 'denied';
 	return statement === 'takesBackNotPaid' && isPerhapsTwice(old) ? 'perhapsTwice' : 'paidBefore';

@@ -27,8 +27,8 @@ export const minuteOf = (time: string | number | Date): string =>
 	localTime(time).toFormat('yyyy-LL-dd HH:mm');
 
 /**
- * The time at which a row was settled: settling is the last write, unless the payment was voided or restored. One that was settled just
- * now is not read yet.
+ * The time at which a row was settled: settling is the last write, unless the payment was voided or restored. One that
+ * was settled just now is not read yet.
  */
 export const settledAt = ({ updatedAt }: RegisterRow): string => minuteOf(updatedAt || Date.now());
 

@@ -125,6 +125,7 @@ export class EtbWalletTrigger implements INodeType {
 
 	webhookMethods = {
 		default: {
+			// The service shows no way to read the URL, so this asks it nothing.
 			async checkExists(this: IHookFunctions): Promise<boolean> {
 				return await resume(this);
 			},

@@ -6,15 +6,18 @@ import { property } from './unknownValues';
 export const listReference = (purpose: string, period: string, employeeKey: string): string =>
 	`${purpose}-${period}-${employeeKey}`;
 
-/** A row of *Check List*, with the reference of its purpose, period and employee number. One that is ready or paid before has no problem. */
-interface ReferencedRow {
+/**
+ * A row of *Check List*, with the reference of its purpose, period and employee number. One that is ready or paid before
+ * has no problem.
+ */
+export interface ReferencedRow {
 	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
 	reference: string;
 	problem: string;
 }
 
 /** Reads an item as a row of *Check List*; undefined for any other item. */
-export function checkedRowOf(item: unknown): ReferencedRow | undefined {
+export function referencedRowOf(item: unknown): ReferencedRow | undefined {
 	const textOf = (name: string): string => {
 		const value = property(item, name);
 		// A node in between can make a number of a text.

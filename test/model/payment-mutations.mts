@@ -55,8 +55,8 @@ export const mutations: Mutation[] = [
 			"const unknown = reserved.filter((each) => outcomeOfEntry(each) === 'unknown');",
 		],
 		'Paid is recorded without the mark sent, which a person removed': [
-			"[...factMarks('paid', each), payeeMark(each)]",
-			"[...factMarks('paid', each).slice(1), payeeMark(each)]",
+			"[...factMarks('paid', each), paidValuesMark(each)]",
+			"[...factMarks('paid', each).slice(1), paidValuesMark(each)]",
 		],
 		'A doubt is recorded without the mark sent, which a person removed': [
 			"...unknown.flatMap((each) => factMarks('doubt', each)),",
@@ -87,11 +87,11 @@ export const mutations: Mutation[] = [
 			'async (change) => { const known = await askPaymentStates(change, batch, slotNow()); change.keep(batch.map(sentMark)); return known; }',
 		],
 		'Paid is not recorded': [
-			"paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)])",
+			"paid.flatMap((each) => [...factMarks('paid', each), paidValuesMark(each)])",
 			'paid.map(sentMark)',
 		],
 		'Paid is recorded without the payee': [
-			"[...factMarks('paid', each), payeeMark(each)]",
+			"[...factMarks('paid', each), paidValuesMark(each)]",
 			"factMarks('paid', each)",
 		],
 		'Paid counts without the mark paidConfirmed': [
@@ -126,7 +126,7 @@ export const mutations: Mutation[] = [
 			"states.set(entry, 'otherPayment')",
 			"states.set(entry, 'unused')",
 		],
-		'The payee is not asked for': ['!payees.has(payeeMark(entry))', 'false'],
+		'The payee is not asked for': ['!payees.has(paidValuesMark(entry))', 'false'],
 		'Settling: not paid leaves the mark sent': ['change.remove(freed.flatMap(marksOfUse));', ''],
 		'Settling: not paid leaves the doubt': [
 			'change.remove(freed.flatMap(marksOfUse));',

@@ -217,7 +217,8 @@ describe('the answers of the page What is open', () => {
 
 	test('say that one may be paid twice that was freed, and paid before the register had it', () => {
 		const freed = { outcome: 'notPaid', amountEtb: null };
-		const { page, written } = answered(wasPaidAfterAll, freed, isPaid);
+		const mistake = `Person 1 (${referenceOf(1)}): recorded as not paid, but perhaps it was`;
+		const { page, written } = answered({ mistake }, freed, isPaid);
 		expect(page).toMatch(/Perhaps paid twice: Person 1/);
 		expect(written).toMatchObject({ outcome: 'paid', settledBy: '', leftToDo: 'perhapsTwice' });
 		expect(openPageOf({ ...written, ...own })).toMatch(/<h4>Perhaps paid twice: Person 1/);
@@ -525,7 +526,9 @@ describe('the answers of the page What is open', () => {
 				)['wasPaid'],
 		);
 		const taken = (index: number) => [{ reference: `r ${index}`, takesBack: true }];
-		expect(takenBack).toEqual([[], taken(1), [], [], taken(4)]);
+		expect(takenBack).toEqual([[], taken(1), [], [], []]);
+		const mistake = 'Sara (r 4): recorded as paid by mistake, but it was paid';
+		expect(statements({ mistake }, payments)['wasPaid']).toEqual(['r 4']);
 	});
 
 	test.each(['Unknown', '', 'refunded', null])(

@@ -11,7 +11,7 @@ import { uncheckedColumns, type Column, type UncheckedColumn } from './columns';
 import { readList, type HeadingOf } from './readList';
 import { historyFinder, type History } from './history';
 import { readPeople, readRegister } from './knownTables';
-import { listReference } from '../../shared/listReference';
+import { listReference, type ReferencedRow } from '../../shared/listReference';
 import type { KnownTables, RegisteredPayment } from './knownTables';
 import { isChange, remark, type Remark } from './remarks';
 import { readRow, type Person, type ReadRow } from './rows';
@@ -31,7 +31,7 @@ export interface CheckedRow
 		Pick<ListSettings, 'period' | 'purpose'>,
 		Partial<Record<UncheckedColumn, unknown>> {
 	/** Only `ready` has a reference and an amount, so no later node can pay another row. */
-	status: 'ready' | 'paidBefore' | 'problem' | 'noPerson';
+	status: ReferencedRow['status'];
 	/** The key of the employee number. */
 	employeeKey: string;
 	/** The wallet, also that of Known People. */
@@ -44,7 +44,7 @@ export interface CheckedRow
 	known?: 'new' | 'changed' | 'same';
 	/** The payment for the same purpose that was the last before this period, or if there is none, the newest. */
 	lastTime?: RegisteredFields;
-	/** The row of this very payment, with the status `paidBefore`. */
+	/** The row of this very payment, paid or voided, with the status `paidBefore`. */
 	paid?: RegisteredFields;
 	/** The row of this very payment that the register has as unknown; the status is `problem`. */
 	unknown?: RegisteredFields;
@@ -115,7 +115,7 @@ export function checkList(
 					(known.people ?? known.register) && { known: knownAs(remarks) }),
 				...(lastTime && { lastTime: registeredFields(lastTime) }),
 				...(status !== 'ready' && listedFieldsOf(person)),
-				...(history.paid && { paid: registeredFields(history.paid) }),
+				...(history.paidBefore && { paid: registeredFields(history.paidBefore) }),
 				...(firstUnknown && { unknown: registeredFields(firstUnknown) }),
 				otherColumns: otherCells,
 				notRead,
@@ -192,8 +192,8 @@ function duplicateFinder(rows: readonly ReadRow[], headingOf: HeadingOf) {
 }
 
 /** All problems of a row as one text. Mistakes in the row are no problem once the person was paid. */
-function problemOf(row: ReadRow, { paid, unknown }: History, duplicates: string[]): string {
-	if (paid) return '';
+function problemOf(row: ReadRow, { paidBefore, unknown }: History, duplicates: string[]): string {
+	if (paidBefore) return '';
 	const toSettle = unknown.map(({ reference, workflow }) => {
 		const by = workflow && ` by the workflow ${workflow}`;
 		return `It is unknown whether this was paid as ${reference}${by}: settle that first.`;
@@ -201,10 +201,14 @@ function problemOf(row: ReadRow, { paid, unknown }: History, duplicates: string[
 	return [...row.problems, ...duplicates, ...toSettle].filter(Boolean).join(' ');
 }
 
-function statusOf({ kind }: ReadRow, { paid }: History, problem: string): CheckedRow['status'] {
+function statusOf(
+	{ kind }: ReadRow,
+	{ paidBefore }: History,
+	problem: string,
+): CheckedRow['status'] {
 	if (kind === 'noPerson') return 'noPerson';
 	if (problem !== '') return 'problem';
-	return paid ? 'paidBefore' : 'ready';
+	return paidBefore ? 'paidBefore' : 'ready';
 }
 
 /** Whether a person is known, by the remarks on them. */

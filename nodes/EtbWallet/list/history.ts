@@ -17,8 +17,8 @@ import type { Person } from './rows';
 export interface History {
 	/** The person in Known People. */
 	knownPerson?: Person;
-	/** The row of this very payment, if the register has it as paid or voided. */
-	paid?: RegisteredPayment;
+	/** The row of this very payment, if the register has it as paid, or as voided. Then it is not sent. */
+	paidBefore?: RegisteredPayment;
 	/** The rows of this very payment that the register has as unknown. */
 	unknown: RegisteredPayment[];
 	/** The unknown rows of other payments to the person, of any purpose and period. */
@@ -83,7 +83,8 @@ export function historyFinder(
 		const owners = [employeeKey, ...(person.userId ? [walletOf(person)] : [])];
 		const reference = referenceKeyOf(listReference(purpose, period, employeeKey));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
-		const paid = rows.find(isPaid) ?? (rows.some(isUnknown) ? undefined : rows.find(isVoided));
+		const paid = rows.find(isPaid);
+		const unknown = rows.filter((each) => !paid && isUnknown(each));
 		const otherPayments = (paidTo.get(employeeKey) ?? [])
 			.filter((each) => !rows.includes(each))
 			.sort(comparePeriods);
@@ -93,8 +94,8 @@ export function historyFinder(
 		const before = otherPaymentsForPurpose.filter((each) => each.period < period);
 		return {
 			knownPerson: peopleByKey.get(employeeKey),
-			paid,
-			unknown: rows.filter((each) => !paid && isUnknown(each)),
+			paidBefore: paid ?? (unknown.length === 0 ? rows.find(isVoided) : undefined),
+			unknown,
 			otherUnknown: owners
 				.flatMap((owner) => unknownTo.get(owner) ?? [])
 				.filter((each) => !rows.includes(each)),

@@ -48,18 +48,18 @@ export function remarkFinder(
 
 /** The reason why a person counts as new; empty for a person who is known. */
 function newnessOf(
-	{ knownPerson, paid, otherPayments }: History,
+	{ knownPerson, paidBefore, otherPayments }: History,
 	{ people, register }: KnownTables,
 ): string {
-	if (paid) return '';
+	if (paidBefore) return '';
 	if (register && otherPayments.length === 0) return 'never paid before';
 	return people && !knownPerson ? 'not in the table of people' : '';
 }
 
 /** The remarks on differences from the known data of a person: one of each code, from the newest data. */
 function changesOf(person: Person, history: History, { register }: KnownTables): Remark[] {
-	const { knownPerson, paid, otherPayments } = history;
-	if (paid) return differences(person, paid.person, 'when it was paid');
+	const { knownPerson, paidBefore, otherPayments } = history;
+	if (paidBefore) return differences(person, paidBefore.person, 'when it was paid');
 	const last = history.lastTime ?? otherPayments.at(-1);
 	const isFirstPayment = register === undefined || otherPayments.length === 0;
 	const fromTable = differences(person, knownPerson, 'in the table of people', isFirstPayment);
@@ -133,11 +133,11 @@ function differences(person: Person, known: Person | undefined, when: string, wi
  */
 const paidLately = (
 	person: Person,
-	{ paid, otherPayments, walletPayments }: History,
+	{ paidBefore, otherPayments, walletPayments }: History,
 	{ now, purpose }: ComparisonSettings,
 ) =>
 	[...otherPayments, ...walletPayments]
-		.filter((each) => !paid && Date.parse(each.paidAt) >= now.getTime() - latelyDays * dayMs)
+		.filter((each) => !paidBefore && Date.parse(each.paidAt) >= now.getTime() - latelyDays * dayMs)
 		.flatMap((each) => {
 			const { person: was, paidAt } = each;
 			const isSamePurpose = normalizeText(each.purpose) === normalizeText(purpose);
@@ -155,7 +155,7 @@ const paidLately = (
  * a bonus, and more is a salary after an allowance.
  */
 function paidForPeriod(person: Person, history: History, { period }: ComparisonSettings): Remark[] {
-	if (history.paid) return [];
+	if (history.paidBefore) return [];
 	// A payment for the same purpose and period is this very payment, and not among the others.
 	const ofPeriod = history.otherPayments.filter((each) => each.period === period);
 	// Two lists at once can write one payment twice, so only the newest row of a reference counts.

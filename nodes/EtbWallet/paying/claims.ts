@@ -31,7 +31,7 @@ interface ClaimCheck {
 interface UsedClaim {
 	/** The memory of the run, which no other run has. */
 	memory: object;
-	getAllowedMs: Map<string, () => number>;
+	allowedMsByNotAfter: Map<string, () => number>;
 }
 
 /**
@@ -56,8 +56,12 @@ export function useClaim(
 		const thisExecution = `${context.getWorkflow().id}/${context.getExecutionId()}`;
 		const { execution = thisExecution, error } = readExecution(read, itemIndex);
 		if (execution !== thisExecution) return { objection: claimedElsewhereObjection(execution) };
+		// From here on the claim is used, also if a field below cannot be read. An earlier return would leave it usable.
 		const claim = readClaim(read('claim', itemIndex));
-		const used = usedClaims.get(claim) ?? { memory, getAllowedMs: new Map<string, () => number>() };
+		const used = usedClaims.get(claim) ?? {
+			memory,
+			allowedMsByNotAfter: new Map<string, () => number>(),
+		};
 		usedClaims.set(claim, used);
 		const [oldest] = usedClaims.keys();
 		if (usedClaims.size > maxUsedClaims && oldest !== undefined) usedClaims.delete(oldest);
@@ -107,7 +111,7 @@ const maxNotAfterMs = 12 * 3_600_000;
 function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	const remedy = remedyFor('notAfter');
 	const text = readText('Not After', value, remedy);
-	const known = used.getAllowedMs.get(text);
+	const known = used.allowedMsByNotAfter.get(text);
 	if (known !== undefined) return known;
 	const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text);
 	const msAtFirst = isTime ? Date.parse(text) - Date.now() : NaN;
@@ -117,7 +121,7 @@ function readNotAfter(value: unknown, used: UsedClaim): () => number {
 	// A payment that begins before Not After may take as long as there was from the first reading to Not After. The gate
 	// waits twice as long, so such a payment ends before the gate gives it to another execution.
 	const getAllowedMs = (): number => (getPassedMs() < msAtFirst ? msAtFirst : 0);
-	used.getAllowedMs.set(text, getAllowedMs);
+	used.allowedMsByNotAfter.set(text, getAllowedMs);
 	return getAllowedMs;
 }
 

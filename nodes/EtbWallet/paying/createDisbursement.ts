@@ -6,7 +6,7 @@ import { isBlockedByItem } from '../codes';
 import type { Operation } from '../operation';
 import {
 	fillInPayment,
-	firstByKey,
+	firstOfEachReference,
 	needsAttention,
 	isKeyed,
 	isPayment,
@@ -69,7 +69,7 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 const objectionFinderFor =
 	({ maxAmountEtb }: RunOptions) =>
 	(entries: readonly Entry[]) => {
-		const uses = firstByKey(entries);
+		const uses = firstOfEachReference(entries);
 		return (entry: Entry): EntryResult | undefined =>
 			amountObjection(entry, maxAmountEtb) ??
 			referenceObjection(entry, uses.get(entry.referenceKey ?? ''));

@@ -10,7 +10,7 @@ import { fieldError, InvalidValueError, show } from '../../shared/invalidValue';
 import type { ParameterReader } from '../parameters';
 import { outcomeOf, type Code, type Outcome } from '../codes';
 import { referenceKeyOf, readReference } from '../../shared/reference';
-import { checkedRowOf } from '../../shared/listReference';
+import { referencedRowOf } from '../../shared/listReference';
 
 /** The end of an entry. */
 export interface EntryResult {
@@ -77,7 +77,7 @@ export const needsAttention = (entry: Entry): entry is EndedEntry =>
  * @throws {InvalidValueError} also for a row of *Check List* with a problem, or if Reference has another reference
  */
 export function fillInPayment(read: ParameterReader, entry: Entry, item: unknown): void {
-	const checked = checkedRowOf(item);
+	const checked = referencedRowOf(item);
 	if (checked?.status === 'paidBefore') {
 		entry.reference = checked.reference;
 		entry.result = {
@@ -118,12 +118,12 @@ export function fillInSentFields(read: ParameterReader, entry: Entry): void {
 }
 
 /** The first entry of each reference, by its key. */
-export function firstByKey(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
-	const uses = new Map<string, Entry>();
+export function firstOfEachReference(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
+	const first = new Map<string, Entry>();
 	for (const entry of entries)
-		if (entry.referenceKey !== undefined && !uses.has(entry.referenceKey))
-			uses.set(entry.referenceKey, entry);
-	return uses;
+		if (entry.referenceKey !== undefined && !first.has(entry.referenceKey))
+			first.set(entry.referenceKey, entry);
+	return first;
 }
 
 /** The objection to an entry whose reference is that of `first`, another entry of the run. */

@@ -68,7 +68,7 @@ export const factMark = (fact: Fact, { referenceKey }: Keyed): string => `${fact
 export const confirmedMark = (fact: Fact, { referenceKey }: Keyed): string =>
 	`${fact}Confirmed:${referenceKey}`;
 /** The mark of the user ID and the amount that were paid. */
-export const payeeMark = ({ referenceKey, toUserId, amount }: KeyedEntry): string =>
+export const paidValuesMark = ({ referenceKey, toUserId, amount }: KeyedEntry): string =>
 	`payee:${JSON.stringify([referenceKey, toUserId, amount])}`;
 /** The mark of a reference that a person settled as paid, without saying to whom. */
 export const anybodyMark = ({ referenceKey }: Keyed): string => `anybody:${referenceKey}`;

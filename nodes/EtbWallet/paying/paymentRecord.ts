@@ -48,7 +48,7 @@ import {
 	factMark,
 	factMarks,
 	marksOfUse,
-	payeeMark,
+	paidValuesMark,
 	reservedForMs,
 	sentMark,
 	settledNotPaidMark,
@@ -185,7 +185,7 @@ export class PaymentRecord {
 	): Promise<ReadonlyMap<Each, StatementResult>> {
 		return await this.change(async (change) => {
 			const states = await askReferenceStates(change, statements, slotNow());
-			const freedBefore = await askFreedBefore(change, states);
+			const freedBefore = await askSettledNotPaid(change, states);
 			const settled = new Map(
 				[...states].map(([each, state]) => {
 					const mayBeOld = !isByHand && freedBefore.has(each);
@@ -224,7 +224,7 @@ export class PaymentRecord {
 		await change.askAndWrite(
 			[...notMade.map((each) => factMark('paid', each)), ...alsoAsk],
 			[
-				...paid.flatMap((each) => [...factMarks('paid', each), payeeMark(each)]),
+				...paid.flatMap((each) => [...factMarks('paid', each), paidValuesMark(each)]),
 				...unknown.flatMap((each) => factMarks('doubt', each)),
 			],
 		);
@@ -261,7 +261,7 @@ export class PaymentRecord {
  * The statements with an earlier *not paid* on record: of the same sending if the statement names one, otherwise of the
  * reference. They are asked for only where that makes a difference (`resultOfStatement`).
  */
-async function askFreedBefore<Each extends Statement>(
+async function askSettledNotPaid<Each extends Statement>(
 	change: RecordChange,
 	states: ReadonlyMap<Each, ReferenceState>,
 ): Promise<ReadonlySet<Each>> {
@@ -352,12 +352,12 @@ async function askPaymentStates<Each extends KeyedEntry>(
 	slot: number,
 ): Promise<Map<Each, PaymentState>> {
 	const states = new Map<Each, PaymentState>(
-		await askReferenceStates(change, entries, slot, payeeMark),
+		await askReferenceStates(change, entries, slot, paidValuesMark),
 	);
 	const paid = entries.filter((entry) => states.get(entry) === 'paid');
 	// This makes no call, because `askReferenceStates` has asked for them already.
-	const payees = await change.ask(paid.map(payeeMark));
-	const toOthers = paid.filter((entry) => !payees.has(payeeMark(entry)));
+	const payees = await change.ask(paid.map(paidValuesMark));
+	const toOthers = paid.filter((entry) => !payees.has(paidValuesMark(entry)));
 	const anybody = await change.ask(toOthers.map(anybodyMark));
 	for (const entry of toOthers)
 		if (!anybody.has(anybodyMark(entry))) states.set(entry, 'otherPayment');

@@ -2,7 +2,7 @@
  * A run of one of the two operations that pay: its settings, its entries, and how they end. What keeps it from
  * sending has one of three names: a *halt* is a result for the whole run, an *objection* is a result for one
  * entry, and a *field error* says that a field of one item cannot be used. An entry with an objection or a field error is
- * *unusable*. A claim that was used is an exception, because its item has no fault.
+ * *unusable*. An entry whose claim was used has an objection, but is not unusable: its item has no fault.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';
@@ -15,7 +15,7 @@ import { needsAttention, outcomeOfEntry } from './entry';
 import type { EndedEntry, Payable, EntryResult, Entry } from './entry';
 import { resultOfUnusable, runError } from './report';
 
-/** A run whose settings can be used. */
+/** One try of a run whose settings can be used. */
 export interface Run {
 	context: IExecuteFunctions;
 	account: Account;
@@ -25,7 +25,7 @@ export interface Run {
 	/** Keeps the result of a payment, in its entry and for the next try. It is called once for each payment. */
 	setResult: (payment: Payable, result: EntryResult) => void;
 	/** Whether nothing more may be sent. */
-	isStopping(): boolean;
+	maySendNoMore(): boolean;
 }
 
 /** The account and the options of a run, or the reason why they cannot be used. */
@@ -62,8 +62,8 @@ type ObjectionFinder = (entries: readonly Entry[]) => (entry: Entry) => EntryRes
 /**
  * Reads and checks the payments of all items. An item with a field error gets the result `invalid`.
  * @param fillIn reads the fields of an entry, and throws a field error
- * @param objectionFinder gets the entries kept from earlier tries first, then every other one, even one that cannot be
- * read, because that may still have the reference of another entry
+ * @param objectionFinder gets the entries kept from earlier tries first, then every other one. An entry that cannot be read
+ * is among them, because it can have the reference of another entry
  */
 export function readEntries(
 	context: IExecuteFunctions,
@@ -158,6 +158,6 @@ export function createRun(
 			if (outcomeOfEntry(payment) !== 'notPaid')
 				kept.set(payment.itemIndex, { ...payment, result });
 		},
-		isStopping: () => isStopped(context) || (hasFailure && !context.continueOnFail()),
+		maySendNoMore: () => isStopped(context) || (hasFailure && !context.continueOnFail()),
 	};
 }

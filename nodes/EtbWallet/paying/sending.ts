@@ -23,7 +23,7 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 	let unrecorded: Payment[] = [];
 	const failedChanges: FailedChange[] = [];
 	for (const batch of batchesOf(concurrency, payments)) {
-		if (run.isStopping()) break;
+		if (run.maySendNoMore()) break;
 		const reserved = unrecorded;
 		let reservation: Awaited<ReturnType<PaymentRecord['recordResultsAndReserve']>>;
 		try {
@@ -35,7 +35,7 @@ export async function payAll(run: Run, record: PaymentRecord, payments: Payment[
 			// The next change records *paid*, and a later run reports an unknown payment as unknown anyway.
 			const notPaid = reserved.filter((each) => outcomeOfEntry(each) === 'notPaid');
 			failedChanges.push({ error, payments: notPaid });
-			if (run.isStopping()) break;
+			if (run.maySendNoMore()) break;
 			for (const payment of batch) run.setResult(payment, noRecordResult(error));
 			continue;
 		}
@@ -87,7 +87,7 @@ export async function sendConcurrently<Sent extends Payable>(
 	const queue = payments.values();
 	const sendQueued = async (): Promise<void> => {
 		for (const payment of queue) {
-			if (run.isStopping()) return;
+			if (run.maySendNoMore()) return;
 			const result = await send(run, payment, () => getAllowedMs(payment));
 			const isUnknown = outcomeOf(result.code) === 'unknown';
 			const remedy = isUnknown ? run.remedyOfUnknown(payment) : result.remedy;

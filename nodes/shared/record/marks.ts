@@ -33,7 +33,7 @@ export async function withTimeout<Value>(call: Promise<Value>, timeoutMs = 30_00
 const keepingAll = { mode: 'entries' } as const;
 
 /**
- * n8n's deduplication helper (1.64 and newer) as four calls that always end. Each change reads one row of the
+ * n8n's deduplication helper as four calls that always end. Each change reads one row of the
  * database as a whole, and writes it as a whole; `count` only reads. The first write of a row is an insert,
  * which is the lock of `lock.ts`. If n8n changes that, two processes can write a record at once.
  * Noticed by: `test/live/queue/queue-payments.live.mts` and `test/live/n8n/trigger.live.mts`, after restarts.

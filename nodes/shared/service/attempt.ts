@@ -3,7 +3,7 @@ import { unlessAborted } from '../time';
 import { errorsIn, isEndedBeforeSending, type RawResponse } from '../n8n';
 import { isObject, property } from '../unknownValues';
 
-/** The error codes of an attempt that this package ends. */
+/** The error codes of an attempt that this package ends, or does not begin. */
 export const endedBy = {
 	timeout: 'ETIMEDOUT',
 	/** The execution was stopped. */
@@ -11,7 +11,7 @@ export const endedBy = {
 	/** The response is longer than `maxBodyBytes`. */
 	size: 'RESPONSE_TOO_LARGE',
 	/** The time was over before it began. */
-	notBegun: 'NOT_BEGUN',
+	tooLate: 'NOT_BEGUN',
 } as const;
 
 export type Attempt = ServiceResponse | NoResponse;
@@ -42,7 +42,7 @@ export async function makeAttempt(
 	stop?: AbortSignal,
 ): Promise<Attempt> {
 	if (!(timeoutMs > 0))
-		return { kind: 'noResponse', errorCode: endedBy.notBegun, mayHaveBeenSent: false };
+		return { kind: 'noResponse', errorCode: endedBy.tooLate, mayHaveBeenSent: false };
 	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
 	const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 	const endedByUs = (): string | undefined =>

@@ -124,7 +124,7 @@ function describeNoResponse(
 	{ errorCode, mayHaveBeenSent }: NoResponse,
 	account: Account,
 ): { message: string; remedy: string } {
-	if (errorCode === endedBy.notBegun) {
+	if (errorCode === endedBy.tooLate) {
 		return {
 			message: 'Nothing was sent: its time was over before it could be sent',
 			remedy: 'n8n was busy, or its machine stood still. Run the workflow again.',

@@ -9,7 +9,7 @@
  * 2xx but 202 or 207, with `success: true` and a proof, which nothing contradicts | done |
  * 2xx with the fields that the service document shows | | done
  * 2xx but 202 or 207, with `success: false`, and no fields but those of a refusal | not done |
- * a status that refuses; of a payment with no fields but those of a refusal | not done | not done
+ * a status that refuses, without `success: true`; of a payment with no fields but those of a refusal | not done | not done
  * any other | unknown | unknown
  *
  * A request that only reads is not done where the table says unknown.
@@ -24,11 +24,7 @@ import {
 	type ServiceResponse,
 } from './attempt';
 import { hasRepeatedName, saysSuccess, valuesOf } from './responseBody';
-import {
-	findingAgainstRefusal,
-	contradictionInBody,
-	saysOnlyTooManyRequests,
-} from './responseRules';
+import { findingInRefusal, contradictionInBody, saysOnlyTooManyRequests } from './responseRules';
 import { isIdempotent, isReadOnly, type RequestTraits } from './request';
 import { isTransactionHash } from './paymentWords';
 import {
@@ -70,7 +66,7 @@ export function judge(request: RequestTraits, attempt: Attempt): Judgement {
 	const isUnclear = request.movesMoney === true && incompleteSuccessStatuses.has(status);
 	if (status >= 200 && status < 300 && !isUnclear) return judgeSuccess(request, attempt);
 	const hasRefusalStatus = refuses(request, status);
-	const finding = hasRefusalStatus ? findingAgainstRefusal(request, attempt) : undefined;
+	const finding = hasRefusalStatus ? findingInRefusal(request, attempt) : undefined;
 	const isRefused = hasRefusalStatus && finding === undefined;
 	const wasNotDone = isRefused || isReadOnly(request);
 	return {
@@ -95,7 +91,7 @@ function judgeNoResponse(
 	request: RequestTraits,
 	{ errorCode, mayHaveBeenSent }: NoResponse,
 ): Judgement {
-	if (errorCode === endedBy.notBegun)
+	if (errorCode === endedBy.tooLate)
 		return { verdict: 'notDone', code: 'notReached', mayBeRepeated: false };
 	if (!mayHaveBeenSent)
 		return {
@@ -112,13 +108,13 @@ function judgeNoResponse(
 function judgeSuccess(request: RequestTraits, response: ServiceResponse): Judgement {
 	if (request.movesMoney === true && saysSuccess(response.body, false))
 		return judgeDenial(request, response);
-	const finding = findingAgainstSuccess(request, response);
+	const finding = findingInSuccess(request, response);
 	return finding === undefined ? { verdict: 'done' } : notShown(request, finding);
 }
 
 /** Judges a success status with `success: false`, from the endpoint that pays. */
 function judgeDenial(request: RequestTraits, response: ServiceResponse): Judgement {
-	const finding = findingAgainstRefusal(request, response);
+	const finding = findingInRefusal(request, response);
 	if (finding !== undefined) return notShown(request, finding);
 	const evidence = 'and says that it did not pay';
 	return { verdict: 'notDone', code: 'refused', mayBeRepeated: false, evidence };
@@ -131,10 +127,7 @@ function notShown(request: RequestTraits, finding: Finding): Judgement {
 }
 
 /** The reason why a success status shows no success. */
-function findingAgainstSuccess(
-	request: RequestTraits,
-	response: ServiceResponse,
-): Finding | undefined {
+function findingInSuccess(request: RequestTraits, response: ServiceResponse): Finding | undefined {
 	const { responseField } = request;
 	const movesMoney = request.movesMoney === true;
 	const { body } = response;

@@ -218,7 +218,7 @@ const maxRefusalLength = 65_536;
  * `statusesNeedingReason` and without `success: false` (service document §2), each reason has to say why the
  * payment is refused. If there is no reason, the code has to say it.
  */
-export function findingAgainstRefusal(
+export function findingInRefusal(
 	{ body: sent = {}, movesMoney }: RequestTraits,
 	response: ServiceResponse,
 ): Finding | undefined {
