@@ -27,8 +27,8 @@ function idsOf(row: PaymentRow): string[] {
 }
 
 /**
- * The payments that people who are ready got, or may have got, since the list was checked. They count for any purpose,
- * because the page told nothing of them.
+ * The payments that people who are ready got, or may have got, since the list was checked, and those that were voided, or
+ * of which somebody said that nothing is missing. They count for any purpose, because the page told nothing of them.
  */
 export function paymentsSince({ dryRun, before, now }: ShownList): RegisterRow[] {
 	const versionOf = ({ outcome, updatedAt }: RegisterRow): string =>
@@ -38,7 +38,7 @@ export function paymentsSince({ dryRun, before, now }: ShownList): RegisterRow[]
 	return now.filter(
 		(row) =>
 			(row.reference || row.outcome) &&
-			['paid', 'unknown'].includes(registeredOutcome(row.outcome ?? '')) &&
+			registeredOutcome(row.outcome ?? '') !== 'notPaid' &&
 			versions.get(row.id) !== versionOf(row) &&
 			idsOf(row).some((id) => ready.has(id)),
 	);

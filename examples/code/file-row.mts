@@ -1,15 +1,15 @@
 /** The files for people: result.xlsx, and the payments of a period. */
-import { minuteOf, paidByMistake, settledAt } from './text.mts';
+import { minuteOf, notPaidAfterAll, settledAt } from './text.mts';
 import { amountOf, hasOutcome, isPaidOrVoided, type PaymentRow } from './payment-row.mts';
 
 const titles: Readonly<Record<string, string>> = {
 	unknown: 'UNKNOWN',
 	notPaid: 'Not paid',
 	paid: 'Paid',
-	voided: paidByMistake,
+	voided: notPaidAfterAll,
 };
 
-const questions = { missing: 'The amount is missing', perhapsTwice: 'Perhaps paid twice' };
+const questions = { missing: 'Still to be paid?', perhapsTwice: 'Perhaps paid twice', nothing: '' };
 
 /** The cells of a payment, by heading. */
 export function fileRow(row: PaymentRow): Record<string, unknown> {

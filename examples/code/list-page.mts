@@ -39,6 +39,7 @@ import {
 	localTime,
 	minuteOf,
 	namesWithNumbers,
+	notPaidAfterAll,
 	formatSum,
 } from './text.mts';
 import type { User } from './workflow.mts';
@@ -139,8 +140,7 @@ function tooLittlePart(execution: ListExecution, isEarlier: boolean): Part {
 
 /** The doubtful people among those who were paid before, because the list means somebody else or another payment. */
 function paidBeforeParts(execution: ListExecution): Part[] {
-	const { register, period } = execution;
-	const renamed = execution.paidBefore.filter(hasRemark('changedName'));
+	const renamed = execution.paidBefore.filter((row) => hasRemark('changedName')(row) && row.paid);
 	const others = execution.otherCorrections.filter((row) => !renamed.includes(row));
 	const amounts = others.map(
 		(row) =>
@@ -149,17 +149,23 @@ function paidBeforeParts(execution: ListExecution): Part[] {
 	const asPaid = renamed.map(
 		(row) => `${namesWithNumbers([row])} was paid as ${escapeHtml(row.paid?.name)}`,
 	);
-	const voided = execution.paidBefore.filter((row) => isVoided(rowOf(register, row) ?? {}));
-	const ofVoided = register.rows.filter(
-		(each) => each.period === period && voided.some((row) => isSamePerson(each, row)),
-	);
 	return [
-		...openStatementParts(ofVoided),
 		renamed.length > 0 &&
 			`<h4>Another name than when it was paid, and not paid again: ${asPaid.join(', ')}. If that is somebody else, give them an employee number of their own.</h4>`,
 		others.length > 0 &&
 			`<h4>A correction was paid before, with another amount, and not again: ${amounts.join('; ')}. Is the new amount a further correction, or only more than the first? ${correctionAdvice(execution, others)}.</h4>`,
 	];
+}
+
+/** The parts about statements on payments of the period to people who were paid before, or to all after the decision. */
+function statementsOf(execution: ListExecution): Part[] {
+	const { asksForApproval, period, register, results, updates } = execution;
+	const people = asksForApproval ? execution.voided : results;
+	const written = new Map(updates.map(({ row }) => [row.reference, row]));
+	const rows = [...register.rows.filter((row) => !written.has(row.reference)), ...written.values()];
+	return openStatementParts(
+		rows.filter((each) => each.period === period && people.some((row) => isSamePerson(each, row))),
+	);
 }
 
 /** The parts on top of the page that asks for approval. */
@@ -183,6 +189,7 @@ function questionParts(
 		absent.length > 0 && `<h4>Not in this list, see below: ${peopleText(absent)}</h4>`,
 		execution.paidLess.length > 0 &&
 			`<h4>${heading({ red: `${paidLessText(execution.paidLess, execution.register)}, see below` }, execution.paidLess, false)}</h4>`,
+		...statementsOf(execution),
 		...paidBeforeParts(execution),
 		`<p>${fileAndUploader(execution)}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 		section('Will be paid, look at these', toLookAt, execution.register),
@@ -195,10 +202,11 @@ function outdatedPart({ decision, paymentsSinceCheck }: ListExecution, uploadAga
 	if (decision !== 'outdated') return '';
 	const payments = paymentsSinceCheck.map((row) => {
 		const sum = amountOf(row) ? `${formatSum([row])} ETB ` : '';
-		const unknown = hasOutcome('unknown')(row) ? 'UNKNOWN, ' : '';
-		return `${namesWithNumbers([row])}: ${unknown}${sum}for ${escapeHtml(forWhat(row))}`;
+		const [unknown, voided] = [hasOutcome('unknown')(row), isVoided(row)];
+		const how = unknown ? 'UNKNOWN, ' : voided ? 'recorded as paid by mistake, ' : '';
+		return `${namesWithNumbers([row])}: ${how}${sum}for ${escapeHtml(forWhat(row))}`;
 	});
-	return `<h2><em>Nobody was paid by this list. Since it was checked, people in it got a payment, or may have got it: ${payments.join('; ')}. Is anything of this list still to be paid? Then ${uploadAgain}.</em></h2>`;
+	return `<h2><em>Nobody was paid by this list. Since it was checked, people in it got a payment, or may have got it, or a record of one changed: ${payments.join('; ')}. Is anything of this list still to be paid? Then ${uploadAgain}.</em></h2>`;
 }
 
 /** The parts on top of the page at the end. */
@@ -219,6 +227,7 @@ function resultParts(execution: ListExecution, headings: string[], uploadAgain: 
 	return [
 		outdatedPart(execution, uploadAgain),
 		`<h2>${[escapeHtml(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
+		...statementsOf(execution),
 		...paidBeforeParts(execution),
 		`<p>${fileAndUploader(execution)}, ${isPaying || decision ? decided : unasked}.</p>`,
 		execution.unknown.length > 0 &&
@@ -295,7 +304,11 @@ export function listPage(execution: ListExecution, warnings: Warning[]) {
 		],
 		[unsentTitle, asksForApproval || isPaying ? [] : ready],
 		[{ red: paidLessText(execution.paidLess, register) }, execution.paidLess, false],
-		['Paid before, not again', paidBefore.filter((row) => !execution.paidLess.includes(row))],
+		[{ red: notPaidAfterAll }, execution.voided, false],
+		[
+			'Paid before, not again',
+			paidBefore.filter((row) => ![...execution.paidLess, ...execution.voided].includes(row)),
+		],
 	];
 	const otherGroups = others.filter(isFilled);
 	const absentTitle = `Set up or paid last time, not in this list and not paid for ${forWhat({ period, purpose })}`;

@@ -14,9 +14,9 @@ import {
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, missingForVoided, rowOf } from './register.mts';
+import { correctionsOf, openVoidedOf, rowOf } from './register.mts';
 import { renamedText } from './page.mts';
-import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
+import { peopleText, escapeHtml, forWhat, namesWithNumbers, formatSum } from './text.mts';
 
 export interface Warning {
 	rows: PaymentRow[];
@@ -94,6 +94,15 @@ function onTop(rows: PaymentRow[], execution: ListExecution, whom: string): stri
 	return `Is this a second payment for ${escapeHtml(execution.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for ${escapeHtml(purposes.join(', '))}.${hint}${doubt}`;
 }
 
+const voidedEtb = (voided: RegisterRow[]): number =>
+	voided.reduce((sum, { requestedAmountEtb }) => sum + (requestedAmountEtb ?? 0), 0);
+
+/** The reason for a further correction, if there is one. HTML. */
+const voidedText = (voided: RegisterRow[]): string =>
+	voided.length > 0
+		? ` (${escapeHtml(voided.map(forWhat).join(', '))}, ${formatSum([{ amountEtb: voidedEtb(voided) }])} ETB, was recorded as paid, but was not)`
+		: '';
+
 /** The warnings about a list, the most important first. */
 export function warningsAbout(execution: ListExecution): Warning[] {
 	const { ready, register } = execution;
@@ -115,9 +124,11 @@ export function warningsAbout(execution: ListExecution): Warning[] {
 		ready.filter((row) => payments.some((each) => isSamePerson(row, each)));
 	const paid13th = is13th ? ofReady(earlierInYear(execution)) : [];
 	const had13th = readyWith(paid13th);
-	// A page asked for the correction of a voided payment.
+	// A page asked for the correction of a voided payment. One more has to be looked at.
 	const isAskedFor = (row: PaymentRow): boolean =>
-		isCorrection(execution) && amountOf(row) <= missingForVoided(row, register) + roundingEtb;
+		isCorrection(execution) &&
+		correctionsOf(row, register).length === 0 &&
+		amountOf(row) <= voidedEtb(openVoidedOf(row, register)) + roundingEtb;
 	const unasked = (code: RemarkCode): PaymentRow[] =>
 		is13th ? [] : withRemark(code).filter((row) => !isAskedFor(row));
 	const paidLately = unasked('paidLately');
@@ -127,16 +138,23 @@ export function warningsAbout(execution: ListExecution): Warning[] {
 	const paidCorrections = (row: PaymentRow): RegisterRow[] =>
 		correctionsOf(row, register).filter(hasOutcome('paid'));
 	const corrected = isCorrection(execution)
-		? ready.filter((row) => paidCorrections(row).length > 0 && !isAskedFor(row))
+		? ready.filter((row) => paidCorrections(row).length > 0)
 		: [];
 	const had =
 		corrected.length > 3
 			? `${whom(corrected)} had ${formatSum(corrected.flatMap(paidCorrections))} ETB`
 			: corrected
-					.map((row) => `${namesWithNumbers([row])} had ${formatSum(paidCorrections(row))} ETB`)
+					.map(
+						(row) =>
+							`${namesWithNumbers([row])} had ${formatSum(paidCorrections(row))} ETB${voidedText(openVoidedOf(row, register))}`,
+					)
 					.join(', ');
 	const withoutPayment = isCorrection(execution)
-		? ready.filter((row) => !execution.paidForPeriod.some((each) => isSamePerson(row, each)))
+		? ready.filter(
+				(row) =>
+					openVoidedOf(row, register).length === 0 &&
+					!execution.paidForPeriod.some((each) => isSamePerson(row, each) && !isVoided(each)),
+			)
 		: [];
 	const [twice, different] = [rowsLikeOthers(ready), veryDifferent(execution)];
 	const settled = ready.filter((row) => rowOf(register, row)?.settledBy);

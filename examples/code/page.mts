@@ -7,7 +7,7 @@ import {
 	settledAt,
 	formatSum,
 	namesWithNumbers,
-	paidByMistake,
+	notPaidAfterAll,
 } from './text.mts';
 import {
 	amountOf,
@@ -15,6 +15,7 @@ import {
 	hasOutcome,
 	isPaidByStatement,
 	isPaidOrVoided,
+	isOpenVoided,
 	isVoided,
 	wasSentAgain,
 	likenessCodes,
@@ -53,7 +54,7 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	return [
 		row.line && `Row ${row.line}`,
 		isRepeated ? 'As above' : reason,
-		row.paid && (isVoided(known) ? paidByMistake : `Paid${sum} to ${name}`),
+		row.paid && (isVoided(known) ? notPaidAfterAll : `Paid${sum} to ${name}`),
 		isPaid && hasTime && paidAt && minuteOf(paidAt),
 		txHash,
 		// Without a purpose, the reference is the only word for it.
@@ -149,7 +150,13 @@ export function byPeriod(rows: PaymentRow[], register: Register, showPaid = sect
 			section({ red: 'UNKNOWN' }, own.filter(hasOutcome('unknown')), register),
 			section({ red: 'Not paid' }, own.filter(hasOutcome('notPaid')), register),
 			showPaid('Paid', own.filter(hasOutcome('paid')), register),
-			section(paidByMistake, own.filter(isVoided), register, false),
+			section({ red: notPaidAfterAll }, own.filter(isOpenVoided), register, false),
+			section(
+				`${notPaidAfterAll}, and nothing is missing any more`,
+				own.filter((row) => isVoided(row) && !isOpenVoided(row)),
+				register,
+				false,
+			),
 		];
 	});
 }

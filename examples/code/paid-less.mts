@@ -3,27 +3,27 @@ import {
 	hasOtherAmount,
 	isCorrection,
 	onePerPayment,
+	isOpenVoided,
 	isVoided,
 	roundingEtb,
 	sumOf,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, missingForVoided, rowOf, voidedEtb, type Register } from './register.mts';
-import { formatSum } from './text.mts';
+import { correctionsOf, rowOf, type Register } from './register.mts';
+import { formatSum, notPaidAfterAll } from './text.mts';
 
 /**
  * The amount that is missing, in ETB; zero or less if nothing is. The register does not say for which purpose a
- * correction was: it counts for voided payments first, and what remains of it for the salary.
+ * correction was, so it counts for the salary.
  */
 function missingEtb(row: PaymentRow, register: Register): number {
 	if (typeof row.paid?.amountEtb !== 'number') return 0;
 	const listedEtb = row.listedAmountEtb ?? 0;
 	const known: RegisterRow = rowOf(register, row) ?? {};
-	if (isVoided(known))
-		return Math.min(known.requestedAmountEtb ?? listedEtb, missingForVoided(row, register));
-	const restEtb = sumOf(correctionsOf(row, register)) - voidedEtb(row, register);
-	return listedEtb - row.paid.amountEtb - (row.purpose === 'salary' ? Math.max(0, restEtb) : 0);
+	if (isVoided(known)) return 0;
+	const correctionEtb = row.purpose === 'salary' ? sumOf(correctionsOf(row, register)) : 0;
+	return listedEtb - row.paid.amountEtb - correctionEtb;
 }
 
 /** Those who were paid less. A correction with another amount can be a further one: nobody can tell. */
@@ -32,10 +32,18 @@ export const paidLessOf = (results: PaymentRow[], register: Register): PaymentRo
 		results.filter((row) => !isCorrection(row) && missingEtb(row, register) > roundingEtb),
 	);
 
+/** Those whose payment was voided, and may be missing. */
+export const notPaidOf = (results: PaymentRow[], register: Register): PaymentRow[] =>
+	results.filter((row) => row.paid && isOpenVoided(rowOf(register, row) ?? {}));
+
 /** Those who were paid a correction of this purpose, with another amount than the list has. */
-export const otherCorrectionsOf = (results: PaymentRow[]): PaymentRow[] =>
+export const otherCorrectionsOf = (results: PaymentRow[], register: Register): PaymentRow[] =>
 	results.filter(
-		(row) => isCorrection(row) && row.paid !== undefined && hasOtherAmount(row, row.paid),
+		(row) =>
+			isCorrection(row) &&
+			row.paid !== undefined &&
+			!isVoided(rowOf(register, row) ?? {}) &&
+			hasOtherAmount(row, row.paid),
 	);
 
 /** A row that was paid before with another amount, with a remark about the corrections of its period. */
@@ -52,6 +60,16 @@ export function paidLessText(rows: PaymentRow[], register: Register): string {
 	const missing = rows.map((row) => ({ amountEtb: missingEtb(row, register) }));
 	return `Paid less than the list has, ${formatSum(missing)} ETB less`;
 }
+
+/** The items for *Somebody needs you*, of those whose payment was voided. */
+export const itemsOfNotPaid = (rows: PaymentRow[]) =>
+	rows.map((row) => ({
+		name: row.name,
+		requestedAmountEtb: row.listedAmountEtb,
+		outcome: 'notPaid',
+		reason: `${notPaidAfterAll}. See the page What is open`,
+		needsPerson: true,
+	}));
 
 /** The items for *Somebody needs you*. */
 export const itemsOfPaidLess = (rows: PaymentRow[]) =>

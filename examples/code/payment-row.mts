@@ -33,8 +33,8 @@ export type RegisterRow = Columns<{
 	workflow: string;
 	approvedBy: string;
 	settledBy: string;
-	/** The question that a person still has to find an answer to; empty if there is none. */
-	leftToDo: 'missing' | 'perhapsTwice' | '';
+	/** The question that a person still has to find an answer to; empty if there was none. */
+	leftToDo: 'missing' | 'perhapsTwice' | 'nothing' | '';
 }> & {
 	/** Columns of n8n. */
 	createdAt?: string | Date;
@@ -177,13 +177,15 @@ export const wasSentAgain = ({ outcome, settledBy, txHash }: RegisterRow): boole
 	outcome === 'paid' && Boolean(settledBy) && Boolean(txHash);
 
 /** Whether it was sent again, or corrected, although a person said later that it had been paid. */
-export const isPerhapsTwice = ({ leftToDo }: RegisterRow): boolean => leftToDo === 'perhapsTwice';
+export const isPerhapsTwice = ({ outcome, leftToDo }: RegisterRow): boolean =>
+	outcome === 'paid' && leftToDo === 'perhapsTwice';
 
 /** Whether a person said that such a record is wrong. */
 export const isVoided = hasOutcome('voided');
 
-/** Whether the amount of a voided payment is missing: nobody said that it was paid in another way. */
-export const isOpenVoided = ({ leftToDo }: RegisterRow): boolean => leftToDo === 'missing';
+/** Whether the amount of a voided payment may be missing: nobody said that it was paid in another way. */
+export const isOpenVoided = (row: RegisterRow): boolean =>
+	isVoided(row) && row.leftToDo !== 'nothing';
 
 /** Whether the node that paid it, or in which it was settled, has it as paid for ever, and never sends it again. */
 export const isPaidOrVoided = (row: Outcomes): boolean => hasOutcome('paid')(row) || isVoided(row);

@@ -2,6 +2,7 @@
 import { isChange } from '../../nodes/EtbWallet/list/remarks.ts';
 import {
 	hasOutcome,
+	isOpenVoided,
 	isPaidByStatement,
 	isPerhapsTwice,
 	isPaidOrVoided,
@@ -30,11 +31,7 @@ export const wasSettledInNode = (result: PaymentRow, { submitted }: PayrollExecu
 	result.code === 'ready' && statementAbout(submitted, result) === 'notPaid';
 
 /** Whether one statement was that it was not paid, and another one that it was, so that it is unknown again. */
-export const isContradicted = (
-	result: PaymentRow,
-	{ isSettling, submitted }: PayrollExecution,
-): boolean =>
-	isSettling && result.code === 'notSettled' && statementAbout(submitted, result) !== 'notPaid';
+export const isContradicted = ({ code }: PaymentRow): boolean => code === 'contradicted';
 
 /**
  * The change that a statement makes to a payment that stays paid. The node has it as paid for ever, because a payment that
@@ -59,7 +56,8 @@ export function changeOfPaid(
 	if (!isSettling || storedOutcome(result) !== 'paid') return undefined;
 	const statement = statementAbout(submitted, result);
 	if (statement === 'takesBackPaid') return isPaidByStatement(old) ? 'voided' : undefined;
-	if (statement === 'closes') return old.leftToDo ? 'closed' : undefined;
+	if (statement === 'notMissing') return isOpenVoided(old) ? 'closed' : undefined;
+	if (statement === 'notTwice') return isPerhapsTwice(old) ? 'closed' : undefined;
 	if (isVoided(old)) return isSaidPaid(statement) ? 'restored' : undefined;
 	// n8n can have died before the register had the payment that was sent again.
 	const isSentAgain = old.txHash || (hasOutcome('notPaid')(old) && old.settledBy);
@@ -75,11 +73,11 @@ function changedPaidRow(
 	{ submitted, register }: PayrollExecution,
 ): RegisterRow {
 	const { settledBy, txHash, amountEtb, requestedAmountEtb } = old;
-	const corrections = correctionsOf(old, register).filter((row) => !isVoided(row));
-	const isCorrected = corrections.some(({ reference }) => reference !== old.reference);
+	// Somebody said that it was paid in another way, or a correction may be that way.
+	const isPaidOtherwise = !isOpenVoided(old) || correctionsOf(old, register).length > 0;
 	const statements = {
 		voided: 'that it was not paid',
-		restored: `that it was paid after all${isCorrected ? '. But a correction was paid, or may have been' : ''}`,
+		restored: `that it was paid after all${isPaidOtherwise ? '. But it was paid in another way, or may have been' : ''}`,
 		perhapsTwice: 'that it was paid before this, so perhaps it was paid twice',
 		closed: 'that nothing is left to do',
 	};
@@ -90,12 +88,13 @@ function changedPaidRow(
 			outcome: 'voided',
 			amountEtb: null,
 			requestedAmountEtb: amountEtb ?? requestedAmountEtb,
-			leftToDo: 'missing',
+			// A person knows already that it was paid in another way.
+			leftToDo: isPerhapsTwice(old) ? 'nothing' : 'missing',
 		},
 		restored: {
 			outcome: 'paid',
 			amountEtb: requestedAmountEtb ?? null,
-			leftToDo: isCorrected ? 'perhapsTwice' : '',
+			leftToDo: isPaidOtherwise ? 'perhapsTwice' : '',
 		},
 		perhapsTwice: {
 			outcome: 'paid',
@@ -103,7 +102,7 @@ function changedPaidRow(
 			settledBy: txHash ? settledBy : '',
 			leftToDo: 'perhapsTwice',
 		},
-		closed: { leftToDo: '' },
+		closed: { leftToDo: 'nothing' },
 	};
 	return { ...old, reason, ...changes[change] };
 }
@@ -119,7 +118,7 @@ function registeredReason(
 ): RegisterRow['reason'] {
 	// A problem names the workflow that left it unknown.
 	if (keepsReason(row, old)) return row.problem || old.reason;
-	if (isContradicted(row, execution)) {
+	if (isContradicted(row)) {
 		const [first, second] = [old.settledBy || 'Somebody', execution.submitted.user?.email];
 		const takesBack =
 			first === second || statementAbout(execution.submitted, row) === 'takesBackNotPaid'
@@ -153,7 +152,7 @@ function staysAsItIs(row: PaymentRow, old: RegisterRow, execution: PayrollExecut
 	// It was sent again after somebody had recorded it as not paid, and n8n died before it wrote the register.
 	const isUnknownAgain = hasOutcome('unknown')(row) && hasOutcome('notPaid')(old);
 	const changesRow = isUnknownAgain || codesOfChange.includes(row.code ?? '');
-	return !changesRow && !isContradicted(row, execution) && !wasSettledInNode(row, execution);
+	return !changesRow && !isContradicted(row) && !wasSettledInNode(row, execution);
 }
 
 function approverOf(
@@ -181,9 +180,7 @@ function settlerOf(
 	}
 	// The statement that it was not paid stays known of a payment that was sent again.
 	if (row.txHash && hasOutcome('notPaid')(old)) return old.settledBy ?? '';
-	return execution.isSettling && !isContradicted(row, execution)
-		? execution.submitted.user?.email
-		: '';
+	return execution.isSettling && !isContradicted(row) ? execution.submitted.user?.email : '';
 }
 
 /**

@@ -5,7 +5,6 @@ import { groupBy } from '../../nodes/shared/groupBy.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import {
-	sumOf,
 	hasOutcome,
 	isCorrection,
 	isOpenVoided,
@@ -27,11 +26,11 @@ export interface Register {
 	 * transaction is left out if another one has it, because it is that of a workflow that did not send.
 	 */
 	rows: RegisterRow[];
-	/** The rows of each payment that are unknown, or paid without a transaction: two workflows at once can write one each. */
+	/** The rows of each payment without a transaction, but those that are not paid: two workflows at once can write one each. */
 	withoutTransaction: ReadonlyMap<string, RegisterRow[]>;
 }
 
-/** The other rows of a payment that are unknown, or paid without a transaction. */
+/** The other rows of a payment that have no transaction, but those that are not paid. */
 export const copiesOf = (row: RegisterRow, { withoutTransaction }: Register): RegisterRow[] =>
 	(withoutTransaction.get(keyOfRow(row)) ?? []).filter(({ id }) => id !== row.id);
 
@@ -63,7 +62,7 @@ export function registerOf(read: RegisterRow[]): Register {
 		rows.filter(isSurest).map((row) => [`${keyOfRow(row)} ${row.txHash}`, row]),
 	);
 	const withoutTransaction = groupBy(
-		rows.filter((row) => hasOutcome('unknown')(row) || (hasOutcome('paid')(row) && !row.txHash)),
+		rows.filter((row) => !hasOutcome('notPaid')(row) && !row.txHash),
 		keyOfRow,
 	);
 	return { byReference, rows: [...byTransaction.values()], withoutTransaction };
@@ -80,50 +79,15 @@ export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[
 			isSamePerson(each, row) &&
 			each.period === row.period &&
 			isCorrection(each) &&
+			!isVoided(each) &&
 			!hasOutcome('notPaid')(each),
 	);
 
-/** The voided payments of a person in a period, in two parts: corrections, and others. */
-function voidedOf(row: RegisterRow, { rows }: Register) {
-	const voided = rows.filter(
-		(each) =>
-			isVoided(each) &&
-			each.period === row.period &&
-			(each.reference === row.reference || isSamePerson(each, row)),
+/** The open voided payments of a person in a period. */
+export const openVoidedOf = (row: PaymentRow, { rows }: Register): RegisterRow[] =>
+	rows.filter(
+		(each) => isOpenVoided(each) && isSamePerson(each, row) && each.period === row.period,
 	);
-	const isNoCorrection = (each: RegisterRow): boolean => !isCorrection(each);
-	return { corrections: voided.filter(isCorrection), others: voided.filter(isNoCorrection) };
-}
-
-const requestedEtb = (rows: RegisterRow[]): number =>
-	rows.reduce((sum, { requestedAmountEtb }) => sum + (requestedAmountEtb ?? 0), 0);
-
-/** The sum of the voided payments of a person in a period, in ETB, without corrections. */
-export const voidedEtb = (row: RegisterRow, register: Register): number =>
-	requestedEtb(voidedOf(row, register).others);
-
-/** The time at which a row was written, in ms. One that is written now has none. */
-const writtenAt = ({ updatedAt }: RegisterRow): number =>
-	new Date(updatedAt ?? Date.now()).getTime();
-
-/**
- * The amount in ETB that is missing for the open voided payments of a person in a period; zero or less if nothing is. A
- * correction counts if it was written after they were voided, because an earlier one was for something else. If all that
- * were voided are corrections, only the largest counts, because each was in place of the one before.
- */
-export function missingForVoided(row: RegisterRow, register: Register): number {
-	const { corrections, others } = voidedOf(row, register);
-	const open = (others.length > 0 ? others : corrections).filter(isOpenVoided);
-	const since = Math.min(...open.map(writtenAt));
-	const paid = correctionsOf(row, register).filter((each) => writtenAt(each) >= since);
-	if (open.some(({ requestedAmountEtb }) => !requestedAmountEtb))
-		return paid.length > 0 ? 0 : Infinity;
-	const sum =
-		others.length > 0
-			? requestedEtb(open)
-			: Math.max(0, ...open.map((each) => requestedEtb([each])));
-	return sum - sumOf(paid);
-}
 
 /** The purposes of corrections in the form *Upload a list*. */
 const corrections = ['correction', 'correction 2', 'correction 3'];

@@ -19,13 +19,15 @@ export interface Asked {
 	openVoided: RegisterRow[];
 	/** Those of which somebody said that they were not paid, and that were sent again, and paid. */
 	sentAgain: RegisterRow[];
-	/** Those that were sent again, or corrected, although they may have been paid. */
+	/** Those that were sent again, or paid in another way, although they may have been paid. */
 	perhapsTwice: RegisterRow[];
+	/** Those of them that were sent again. The others were not paid if only one was made. */
+	sentTwice: RegisterRow[];
 }
 
 /**
  * A statement of the form about a payment. `takesBack…`: an earlier one was wrong; `restores`: a voided one was paid;
- * `closes`: nothing is left to do.
+ * `not…`: nothing is left to do.
  */
 export type Statement =
 	| 'paid'
@@ -33,7 +35,8 @@ export type Statement =
 	| 'takesBackPaid'
 	| 'takesBackNotPaid'
 	| 'restores'
-	| 'closes';
+	| 'notMissing'
+	| 'notTwice';
 
 /** The choices for a payment that is open. */
 export const choices = {
@@ -53,13 +56,17 @@ export const noMistake = 'No';
 const mistakes: ReadonlyArray<[kind: keyof Asked, words: string, statement: Statement]> = [
 	['saidNotPaid', 'recorded as not paid, but perhaps it was', 'takesBackNotPaid'],
 	['sentAgain', 'recorded as not paid and paid again, but it was paid before', 'takesBackNotPaid'],
-	['voided', 'recorded as paid by mistake, but it was paid', 'restores'],
-	['openVoided', 'recorded as paid by mistake, and nothing is missing any more', 'closes'],
+	['voided', 'recorded as not paid, but it was paid', 'restores'],
+	['openVoided', 'recorded as not paid, and nothing is missing any more', 'notMissing'],
 	['saidPaid', 'recorded as paid, but it was not', 'takesBackPaid'],
-	['perhapsTwice', 'perhaps paid twice, but one came back, or only one was made', 'closes'],
+	['perhapsTwice', 'perhaps paid twice, but one came back', 'notTwice'],
+	['sentTwice', 'perhaps paid twice, but only one was made', 'notTwice'],
 ];
 const choiceEnd = ({ reference }: RegisterRow, words: string): string =>
 	` (${reference}): ${words}`;
+
+const isChosen = (submitted: Submitted, row: RegisterRow, words: string): boolean =>
+	String(submitted[mistakeField]).endsWith(choiceEnd(row, words));
 
 export const mistakeChoices = (asked: Asked): string[] =>
 	mistakes.flatMap(([kind, words]) =>
@@ -70,8 +77,7 @@ export function statementAbout(submitted: Submitted, row: RegisterRow): Statemen
 	const choice = submitted[formFieldOf(row)];
 	if (choice === choices.paid) return 'paid';
 	if (choice === choices.notPaid) return 'notPaid';
-	const mistake = String(submitted[mistakeField]);
-	return mistakes.find(([, words]) => mistake.endsWith(choiceEnd(row, words)))?.[2];
+	return mistakes.find(([, words]) => isChosen(submitted, row, words))?.[2];
 }
 
 /**
@@ -110,9 +116,9 @@ export const wasPaid = (
 	...asked.unknown
 		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, before, now))
 		.map(({ reference }) => reference),
-	...mistakes.flatMap(([kind, , statement]) =>
+	...mistakes.flatMap(([kind, words, statement]) =>
 		asked[kind]
-			.filter((row) => statementAbout(submitted, row) === statement)
+			.filter((row) => isChosen(submitted, row, words))
 			.map(({ reference }) =>
 				statement === 'takesBackNotPaid' ? { reference, takesBack: true } : reference,
 			),

@@ -42,7 +42,7 @@ function endOf(result: PaymentRow, old: RegisterRow, execution: PayrollExecution
 	const change = changeOfPaid(result, old, execution);
 	if (change !== undefined) return change;
 	if (wasSettledInNode(result, execution)) return 'settledNotPaid';
-	if (isContradicted(result, execution) && !isPaidOrVoided(old))
+	if (isContradicted(result) && !isPaidOrVoided(old))
 		return statement === 'takesBackNotPaid' ? 'unknownAgain' : 'differing';
 	if (result.code === 'settledPaid' || result.code === 'settledNotPaid') return result.code;
 	if (result.code !== 'paidBefore') return 'notRecorded';

@@ -6,29 +6,22 @@ import {
 	isPerhapsTwice,
 	isPaidByStatement,
 	isOpenVoided,
-	roundingEtb,
 	reasonOf,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
-import {
-	correctionsOf,
-	missingForVoided,
-	nextCorrection,
-	registerOf,
-	rowOf,
-	type Register,
-} from './register.mts';
+import { correctionsOf, nextCorrection, registerOf, rowOf, type Register } from './register.mts';
 import { statementAbout } from './settling.mts';
 import { statementsByEnd, type StatementEnd } from './statement-ends.mts';
+import { isOfOtherWorkflow } from './workflow.mts';
 import {
 	escapeHtml,
 	formatSum,
 	forWhat,
 	minuteOf,
 	namesWithNumbers,
-	paidByMistake,
+	notPaidAfterAll,
 	settledAt,
 } from './text.mts';
 
@@ -41,13 +34,15 @@ export function correctionLink(row: RegisterRow, register: Register): string {
 		: `pay the amount as a ${uploadLink({ period, purpose }, escapeHtml(`${purpose} for ${period}`))}`;
 }
 
-const chooseThat =
-	'choose that on the page What is open, under <i>Is one of these records wrong?</i>';
+/** The words for the choice that ends a red line. HTML. */
+function chooseThat(row: RegisterRow): string {
+	const whose = isOfOtherWorkflow(row) ? ` of the workflow ${escapeHtml(row.workflow)}` : '';
+	return `choose that on the page What is open${whose}, under <i>Is one of these records wrong?</i>`;
+}
 
-/** The words for the open voided payments of a person in a period, as long as an amount is missing. HTML. */
-function missingForVoidedText(voided: RegisterRow[], register: Register): string {
+/** The words for the open voided payments of a person in a period. HTML. */
+function openVoidedText(voided: RegisterRow[], register: Register): string {
 	const [first = {}] = voided;
-	if (missingForVoided(first, register) <= roundingEtb) return '';
 	const corrections = correctionsOf(first, register);
 	const payments = voided.map(({ requestedAmountEtb, ...row }) => {
 		const sum = requestedAmountEtb ? formatSum([{ amountEtb: requestedAmountEtb }]) : 'unknown';
@@ -56,7 +51,10 @@ function missingForVoidedText(voided: RegisterRow[], register: Register): string
 	const paid =
 		corrections.length > 0 &&
 		` Corrections that were paid, or may have been, for ${escapeHtml(first.period)}: ${formatSum(corrections)} ETB.`;
-	return `${paidByMistake}: ${namesWithNumbers([first])}, ${payments.join(', ')}.${paid || ''} Still to be paid? Then ${correctionLink(first, register)}. Is nothing missing any more? Then ${chooseThat}`;
+	const pay = `Still to be paid? Then ${correctionLink(first, register)}.`;
+	const end = `Is nothing missing any more? Then ${chooseThat(first)}.`;
+	const next = corrections.length > 0 ? [end, pay] : [pay, end];
+	return `${notPaidAfterAll}: ${namesWithNumbers([first])}, ${payments.join(', ')}.${paid || ''} ${next.join(' ')}`;
 }
 
 /** The parts in red about statements of which somebody has to see the end. */
@@ -70,12 +68,11 @@ export function openStatementParts(rows: RegisterRow[]): Part[] {
 		.filter(isPerhapsTwice)
 		.map(
 			(row) =>
-				`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). Ask the partner service whether both were made, and ask for one back. Then ${chooseThat}`,
+				`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). Ask the partner service whether both were made, and ask for one back. Then ${chooseThat(row)}.${isPaidByStatement(row) ? ' Was this one not made? Then choose that it was recorded as paid, but it was not.' : ''}`,
 		);
-	return [
-		...[...voided.values()].map((of) => missingForVoidedText(of, register)),
-		...perhapsTwice,
-	].map((text) => text && `<h4>${text}.</h4>`);
+	return [...[...voided.values()].map((of) => openVoidedText(of, register)), ...perhapsTwice].map(
+		(text) => `<h4>${text}</h4>`,
+	);
 }
 
 /** The reason why a payment stays paid although somebody said *It was not paid*. HTML. */
@@ -133,8 +130,12 @@ export function statementParts(
 	const [first = {}] = lastResults;
 	const reasonOfNothing = isAnythingSaid ? reasonOf(first) : 'Nothing was recorded';
 	return [
-		section('Recorded as paid', [...rowsOf('settledPaid'), ...rowsOf('restored')], register),
-		section(paidByMistake, rowsOf('voided'), register, false),
+		section(
+			'Recorded as paid',
+			[...rowsOf('settledPaid'), ...rowsOf('restored').filter((row) => !isPerhapsTwice(row))],
+			register,
+		),
+		section(notPaidAfterAll, rowsOf('voided'), register, false),
 		section('Recorded as not paid', rowsOf('settledNotPaid'), register),
 		section('Nothing is left to do', rowsOf('closed'), register),
 		people(

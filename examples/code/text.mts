@@ -33,7 +33,7 @@ export const minuteOf = (time: string | number | Date): string =>
 export const settledAt = ({ updatedAt }: RegisterRow): string => minuteOf(updatedAt || Date.now());
 
 /** The words for a payment that was voided. */
-export const paidByMistake = 'Recorded as paid by mistake';
+export const notPaidAfterAll = 'Not paid, but was recorded as paid';
 
 /** Period and purpose, such as `2026-10 salary`. */
 export const forWhat = ({ period, purpose }: RegisterRow): string =>

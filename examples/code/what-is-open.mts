@@ -64,11 +64,12 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 	const asked: Asked = {
 		unknown: unknown.filter(isOwn),
 		saidNotPaid: notPaid.filter(({ settledBy }) => settledBy).filter(isOwn),
-		saidPaid: now.filter((row) => isPaidByStatement(row) && !isPerhapsTwice(row)).filter(isOwn),
+		saidPaid: now.filter(isPaidByStatement).filter(isOwn),
 		voided: now.filter(isVoided).filter(isOwn),
 		openVoided: now.filter(isOpenVoided).filter(isOwn),
 		sentAgain: now.filter((row) => wasSentAgain(row) && !row.leftToDo).filter(isOwn),
 		perhapsTwice: now.filter(isPerhapsTwice).filter(isOwn),
+		sentTwice: now.filter((row) => isPerhapsTwice(row) && row.txHash).filter(isOwn),
 	};
 	const { openPath, pagesBefore } = execution;
 	const isFirst = pagesBefore === 0;

@@ -36,6 +36,7 @@ const codes = {
 	inDoubt: { outcome: 'unknown', blockedBy: 'record' },
 	inFlight: { outcome: 'unknown', blockedBy: 'record' },
 	notSettled: { outcome: 'unknown' },
+	contradicted: { outcome: 'unknown' },
 	claimUsed: { outcome: 'unknown' },
 } as const satisfies Record<FailureCode, CodeTraits> & Record<string, CodeTraits>;
 

@@ -168,7 +168,7 @@ describe('was not paid', () => {
 		expect(await takeBack('open')).toEqual(['inDoubt']);
 		expect(await takeBack('never')).toEqual(['ready']);
 		expect(await takeBack('paid')).toEqual(['paidBefore']);
-		expect(await takeBack('freed')).toEqual(['notSettled']);
+		expect(await takeBack('freed')).toEqual(['contradicted']);
 		// A page that was opened before has the same answer.
 		expect(await takeBack('freed')).toEqual(['inDoubt']);
 		expect(await known('freed', 'open', 'never', 'paid')).toEqual([
@@ -205,7 +205,7 @@ describe('was not paid', () => {
 		expect(await again(of('10:30'), webhook, byExpression)).toEqual(['notSettled']);
 		expect(await again(of('11:00'), webhook, byExpression)).toEqual(['settledNotPaid']);
 		const paid = { mode: byExpression, wasPaid: "={{ 'pay-a' }}" };
-		expect(codesOf(await pay([{ settles: true }], paid, webhook))).toEqual(['notSettled']);
+		expect(codesOf(await pay([{ settles: true }], paid, webhook))).toEqual(['contradicted']);
 		expect(await known('a')).toEqual(['inDoubt']);
 	});
 
@@ -221,11 +221,11 @@ test('was paid after not paid makes it unknown again, unless it is typed in the 
 		codesOf(await pay([{}], { mode, ...named }, { mode: 'webhook' }));
 	await leaveUnknown(itemsFor('a', 'b'), ['a', 'b'], 'error500BeforePaying');
 	expect(await state({ wasNotPaid: 'pay-a' })).toEqual(['settledNotPaid']);
-	expect(await state({ wasPaid: 'pay-a\npay-b' })).toEqual(['notSettled', 'settledPaid']);
+	expect(await state({ wasPaid: 'pay-a\npay-b' })).toEqual(['contradicted', 'settledPaid']);
 	expect(await known('a', 'b')).toEqual(['inDoubt', 'paidBefore']);
 	expect(await state({ wasNotPaid: 'pay-a' })).toEqual(['settledNotPaid']);
 	const byExpression = { wasPaid: "={{ 'pay-a' }}" };
-	expect(codesOf(await settle(byExpression))).toEqual(['notSettled']);
+	expect(codesOf(await settle(byExpression))).toEqual(['contradicted']);
 	expect(await state({ wasPaid: 'pay-a' })).toEqual(['settledPaid']);
 	await leaveUnknown(itemsFor('c'), ['c'], 'error500BeforePaying');
 	expect(await state({ wasNotPaid: 'pay-c' })).toEqual(['settledNotPaid']);

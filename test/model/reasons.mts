@@ -59,13 +59,17 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 	'unknown unclear': ({ own }) => own.some(mayBeUnclear),
 	'unknown inDoubt': (told) => mayBeInDoubt(told),
 	'unknown inFlight': (told) => (told.isHealthy ? overlaps(told) : mayStillBeBusy(told)),
-	'unknown notSettled': ({ world, run, key, statement, isHealthy }) =>
-		statement !== 'nothing' &&
-		countsOnce(run) &&
-		(!isHealthy || world.runs.some((other) => hasBegun(other) && says(other, 'notPaid', key))),
+	'unknown notSettled': (told) => told.statement === 'notPaid' && mayHaveBeenFreed(told),
+	'unknown contradicted': (told) =>
+		(told.statement === 'paid' || told.statement === 'takesBack') && mayHaveBeenFreed(told),
 	// A run that stops at the first failure does not attempt the rest.
 	notAttempted: ({ run }) => run.plan.onError === 'stop' || run.stoppedAt !== undefined,
 };
+
+/** Whether another run can have settled it as not paid. */
+const mayHaveBeenFreed = ({ world, run, key, isHealthy }: Told): boolean =>
+	countsOnce(run) &&
+	(!isHealthy || world.runs.some((other) => hasBegun(other) && says(other, 'notPaid', key)));
 
 /** Whether neither the sender nor the node can know how a request ended. */
 const mayBeUnclear = ({ kind, isAnswered, endedAt }: Sent): boolean =>

@@ -8,7 +8,6 @@ import {
 	type RunFacts,
 	type World,
 } from './world.mts';
-import type { Statement } from './plan.mts';
 
 const marksOf = (facts: readonly string[], key: string): string[] =>
 	facts.map((fact) => `${fact}:${key}`);
@@ -16,10 +15,6 @@ const marksOf = (facts: readonly string[], key: string): string[] =>
 const paidFacts = ['sent', 'paid', 'paidConfirmed', 'anybody'];
 const doubtFacts = ['doubt', 'doubtConfirmed'];
 const reservationFacts = ['sent', ...doubtFacts];
-
-/** Whether a statement makes a reference unknown again that was settled as not paid. */
-const contradicts = (statement?: Statement): boolean =>
-	statement === 'paid' || statement === 'takesBack';
 
 /** Judges the changes of a run that went on alone while nothing went wrong. */
 export function judgeChanges(world: World, run: RunFacts): void {
@@ -29,12 +24,11 @@ export function judgeChanges(world: World, run: RunFacts): void {
 	const removed = new Set([...before].filter((mark) => !after.has(mark)));
 	for (const [item, { code }] of run.lines) {
 		const key = run.payees[item]?.key ?? '';
-		const statement = run.statements[item];
-		judgeFacts(world, run, key, code, statement);
+		judgeFacts(world, run, key, code);
 		if (code === 'inDoubt' && run.plan.does === 'pay')
 			for (const mark of marksOf(doubtFacts, key)) added.delete(mark);
 		if (code === 'settledPaid') for (const mark of marksOf(paidFacts, key)) added.delete(mark);
-		if (code === 'notSettled' && contradicts(statement)) {
+		if (code === 'contradicted') {
 			for (const mark of marksOf(reservationFacts, key)) added.delete(mark);
 			removed.delete(`settledNotPaid:${key}`);
 		}
@@ -49,13 +43,7 @@ export function judgeChanges(world: World, run: RunFacts): void {
 }
 
 /** Judges the marks of one reference by the code that the run told of it. */
-function judgeFacts(
-	world: World,
-	run: RunFacts,
-	key: string,
-	code?: string,
-	statement?: Statement,
-): void {
+function judgeFacts(world: World, run: RunFacts, key: string, code?: string): void {
 	const after = rowOf(world, run);
 	const hasAll = (facts: readonly string[]): boolean =>
 		marksOf(facts, key).every((mark) => after.has(mark));
@@ -64,8 +52,7 @@ function judgeFacts(
 	const isFree = !marksOf(reservationFacts, key).some((mark) => after.has(mark));
 	if (code === 'settledNotPaid' && !(isFree && hasAll(['settledNotPaid'])))
 		broken(world, notRecorded);
-	const isContradicted = code === 'notSettled' && contradicts(statement);
-	if (isContradicted && !hasAll(reservationFacts)) broken(world, notRecorded);
+	if (code === 'contradicted' && !hasAll(reservationFacts)) broken(world, notRecorded);
 	// A run that was stopped before it had the lock never asked, and could not remove a mark that another left.
 	const hadAccess = code !== 'noRecord' && run.askedFirst.has(key);
 	for (const fact of code === 'inFlight' ? ['paid', 'doubt'] : ['paid'])

@@ -162,13 +162,18 @@ describe('the page of a list', () => {
 		expect(page).not.toContain('second correction');
 	});
 
-	test('of a correction that a page asked for does not ask, but of one more', () => {
-		const open = { settledBy: 'x@x.et', leftToDo: 'missing', updatedAt: '2026-10-26T08:00:00Z' };
+	test('of a correction that a page asked for does not ask, but says of one more why it can be right', () => {
+		const open = { settledBy: 'x@x.et', leftToDo: 'missing' };
 		const payments = [1, 2, 3].map((number) => registered(number, 'voided', open));
+		const { page, choices } = pageOfCorrection2(payments);
+		expect(page).not.toContain('second correction');
+		expect(choices[0]).not.toBe(declineChoice);
 		const raise = registered(1, 'paid', { purpose: 'correction', reference: 'c', amountEtb: 300 });
-		expect(pageOfCorrection2([...payments, raise]).page).not.toContain('second correction');
-		const paid = { ...raise, amountEtb: 1000, updatedAt: '2026-10-27T08:00:00Z' };
-		expect(pageOfCorrection2([...payments, paid]).page).toMatch(/second correction .* Person 1/);
+		expect(pageOfCorrection2([...payments, raise]).page).toMatch(
+			/second correction .* Person 1 \(E-1\) had 300\.00 ETB \(2026-10 salary, 1,000\.00 ETB, was recorded as paid, but was not\)/,
+		);
+		const closed = payments.map((row) => ({ ...row, leftToDo: 'nothing' }));
+		expect(pageOfCorrection2(closed).page).toContain('Is it a correction? Nothing was paid');
 	});
 
 	test('says that a payment was voided while the page was open', () => {
@@ -180,8 +185,8 @@ describe('the page of a list', () => {
 		}));
 		const given = { 'Pay salaries': [ready, results], 'Payments now': [[voided]] };
 		const { page } = pageOf(runs([], { ...given, ...approved }), 1);
-		expect(page).toMatch(/<h4>Recorded as paid by mistake: Person 1.*purpose=correction/);
-		expect(page).toMatch(/Paid before, not again: 1 person</);
+		expect(page).toMatch(/<h4>Not paid, but was recorded as paid: Person 1.*purpose=correction/);
+		expect(page).not.toContain('Paid before, not again');
 	});
 
 	test('of a correction does not say that somebody had one that is unknown', () => {
@@ -304,12 +309,12 @@ describe('the page of a list', () => {
 		expect(modeWith([], [registered(9, 'paid', other)])).toBe('pay');
 	});
 
-	test('sends people of whom a record was taken back meanwhile, and nobody if one counts again', () => {
+	test('sends nobody of whom a record was taken back meanwhile, or counts again', () => {
 		const [earlier, voided] = ['paid', 'voided'].map((outcome) =>
 			registered(1, outcome, { period: '2026-09', reference: 's', settledBy: 'x' }),
 		);
 		expect(modeWith([earlier ?? {}], [{ ...voided, updatedAt: '2026-10-26T09:00:00Z' }])).toBe(
-			'pay',
+			'dryRun',
 		);
 		expect(modeWith([voided ?? {}], [{ ...earlier, updatedAt: '2026-10-26T09:00:00Z' }])).toBe(
 			'dryRun',

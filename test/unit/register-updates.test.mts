@@ -251,7 +251,7 @@ describe('the register after a payroll', () => {
 
 	test('what somebody settles is written with who did it', () => {
 		const codes = [
-			...['settledPaid', 'settledNotPaid', 'paidBefore', 'notSettled', 'notSettled'],
+			...['settledPaid', 'settledNotPaid', 'paidBefore', 'contradicted', 'notSettled'],
 			// Somebody settled the last two in the node.
 			...['ready', 'ready'],
 		];
@@ -264,7 +264,9 @@ describe('the register after a payroll', () => {
 		);
 		const ended = codes.map((code, index) => ({
 			outcome:
-				{ settledNotPaid: 'ready', ready: 'ready', notSettled: 'unknown' }[code] ?? 'alreadyPaid',
+				{ settledNotPaid: 'ready', ready: 'ready', notSettled: 'unknown', contradicted: 'unknown' }[
+					code
+				] ?? 'alreadyPaid',
 			code,
 			mode: 'settle',
 			reference: referenceOf(index + 1),

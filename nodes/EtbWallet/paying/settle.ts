@@ -52,7 +52,7 @@ const itemResults: Readonly<Record<StatementResult, ItemResult>> = {
 			'Is that payment the one you asked about? In a form, open the form again, and answer there. Otherwise type the reference into Was Not Paid of this node, set Mode to Settle Unknown by hand, and choose Execute step.',
 	},
 	contradicted: {
-		code: 'notSettled',
+		code: 'contradicted',
 		message:
 			'The answers differ: it was settled as not paid before, and now as paid. So it is unknown again, and nothing is sent',
 		remedy: 'Ask the partner service once more, and settle it.',

@@ -459,18 +459,23 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	const mistake = 'Is one of these records wrong?';
 	assert.match(
 		await payroll.settle({ [mistake]: `Abebe Kebede (${paid}): recorded as paid, but it was not` }),
-		/Recorded as paid by mistake: Abebe Kebede \(S-paid\), 100\.00 ETB .*Still to be paid\?/,
+		/Not paid, but was recorded as paid: Abebe Kebede \(S-paid\), 100\.00 ETB .*Still to be paid\?/,
 	);
 	const one = csv('S-paid,Abebe Kebede,,100');
 	const salary = textOf(await payroll.accountant.read(await payroll.upload(one)));
-	assert.match(salary, /Paid less than the list has, 100\.00 ETB less/);
-	assert.match(await payroll.pay(one, duePeriod(), 'correction'), /Paid: 1 person, 100\.00 ETB/);
-	const calm = await payroll.settle({ [mistake]: 'No' });
-	assert.doesNotMatch(calm, /Recorded as paid by mistake: Abebe Kebede/);
-	assert.match(calm, /Recorded as paid by mistake: 1 person/);
+	assert.match(salary, /Not paid, but was recorded as paid: 1 person/);
+	assert.match(
+		await payroll.pay(one, duePeriod(), 'correction'),
+		/Paid: 1 person, 100\.00 ETB.*Corrections that were paid, .* 100\.00 ETB\. Is nothing missing any more\?/,
+	);
+	const calm = await payroll.settle({
+		[mistake]: `Abebe Kebede (${paid}): recorded as not paid, and nothing is missing any more`,
+	});
+	assert.doesNotMatch(calm, /recorded as paid: Abebe Kebede/);
+	assert.match(calm, /Nothing is left to do: 1 person/);
 	assert.match(
 		await payroll.settle({
-			[mistake]: `Abebe Kebede (${paid}): recorded as paid by mistake, but it was paid`,
+			[mistake]: `Abebe Kebede (${paid}): recorded as not paid, but it was paid`,
 		}),
 		/Perhaps paid twice: Abebe Kebede \(S-paid\)/,
 	);
