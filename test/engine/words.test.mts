@@ -26,13 +26,13 @@ test('an unknown payment says who, how much, and how to settle it', async () => 
 		'It is unknown whether etbw_a was paid 10 ETB. The service failed (500). The service said: "Something went wrong. Please try again later" [item 0]',
 	);
 	expect(error?.description).toBe(
-		'It may have been paid. Ask the partner service whether it was paid. If this workflow has a form for the answer, fill it in for pay-a. Otherwise, in the node that paid, set Mode to Settle Unknown (copy its expression before, if it has one), write pay-a into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.',
+		'It may have been paid. Ask the partner service whether it was paid. Then, in the node that paid, set Mode to Settle Unknown, write pay-a into Was Paid or Was Not Paid, choose Execute step, and set Mode back. If this workflow has a form for the answer, use that instead. Settling sends nothing.',
 	);
 	const again = await pay(itemsFor('a'), {}, { onError });
 	expect(again.errorOutput[0]?.json.error).toMatchObject({
 		message: 'Not sent again: "pay-a" was sent before, and how that ended is not known',
 		remedy:
-			'Ask the partner service whether it was paid. If this workflow has a form for the answer, fill it in for pay-a. Otherwise, in the node that paid, set Mode to Settle Unknown (copy its expression before, if it has one), write pay-a into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.',
+			'Ask the partner service whether it was paid. Then, in the node that paid, set Mode to Settle Unknown, write pay-a into Was Paid or Was Not Paid, choose Execute step, and set Mode back. If this workflow has a form for the answer, use that instead. Settling sends nothing.',
 	});
 });
 

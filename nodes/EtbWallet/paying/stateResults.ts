@@ -7,7 +7,7 @@ import type { PaymentState } from './paymentRecord';
 
 /** The steps that settle an unknown payment, as *Settling* in docs/safe-payments.md explains them. */
 export const settleSteps = ({ reference = '' }: Entry): string =>
-	`Ask the partner service whether it was paid. If this workflow has a form for the answer, fill it in for ${reference}. Otherwise, in the node that paid, set Mode to Settle Unknown (copy its expression before, if it has one), write ${reference} into Was Paid or Was Not Paid, choose Execute step, and set Mode back to what it was. Settling sends nothing.`;
+	`Ask the partner service whether it was paid. Then, in the node that paid, set Mode to Settle Unknown, write ${reference} into Was Paid or Was Not Paid, choose Execute step, and set Mode back. If this workflow has a form for the answer, use that instead. Settling sends nothing.`;
 
 /** The result of a payment that is not sent, by its state in the record. */
 export function resultOfState(entry: Entry, state: PaymentState): EntryResult {

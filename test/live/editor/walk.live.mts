@@ -67,7 +67,7 @@ for (const [preset, name, settled, then] of [
 		const message = await says(/unknown.*choose Execute step, and set Mode back/);
 		context.diagnostic(message.slice(0, 700));
 		const [, mode, reference] =
-			/set Mode to (.+?)(?: \(copy its [^)]*\))?, write (\S+) into Was Paid or Was Not Paid, choose Execute step, and set Mode back/.exec(
+			/set Mode to (.+?), write (\S+) into Was Paid or Was Not Paid, choose Execute step, and set Mode back/.exec(
 				message,
 			) ?? [];
 		assert.ok(mode !== undefined && reference !== undefined, message);
