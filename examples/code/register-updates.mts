@@ -222,7 +222,8 @@ function updateFor(result: PaymentRow, execution: PayrollExecution): RegisterUpd
 		const row = { ...old, name, reason: reason || old.reason, updatedAt };
 		return { row, mustBeWritten: false };
 	}
-	const { amountEtb = old.requestedAmountEtb, requestedAmountEtb = amountEtb } = result;
+	const listedEtb = result.listedAmountEtb ?? old.requestedAmountEtb;
+	const { amountEtb = listedEtb, requestedAmountEtb = amountEtb } = result;
 	const merged = { ...old, ...result };
 	const row: RegisterRow = {
 		...old,

@@ -122,6 +122,12 @@ describe('the register after a payroll', () => {
 		expect(written).toMatchObject(expected ? [expected] : []);
 	});
 
+	test('a row with a problem is written with the amount of the list', () => {
+		const [abebe] = people;
+		const [written] = ended([], {}, [{ ...abebe, employee: 'New', toUserId: '', amountEtb: 700 }]);
+		expect(written).toMatchObject([{ outcome: 'notPaid', requestedAmountEtb: 700 }]);
+	});
+
 	test('a payment that is sent again keeps who said that it was not paid', () => {
 		const freed = registered(1, 'notPaid', { settledBy: 'first@example.com' });
 		expect(ended([freed], { txHash: '0x1' })[0]).toMatchObject([
