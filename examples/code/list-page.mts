@@ -203,7 +203,7 @@ function outdatedPart({ decision, paymentsSinceCheck }: ListExecution, uploadAga
 	const payments = paymentsSinceCheck.map((row) => {
 		const sum = amountOf(row) ? `${formatSum([row])} ETB ` : '';
 		const [unknown, voided] = [hasOutcome('unknown')(row), isVoided(row)];
-		const how = unknown ? 'UNKNOWN, ' : voided ? 'recorded as paid by mistake, ' : '';
+		const how = unknown ? 'UNKNOWN, ' : voided ? 'not paid, but was recorded as paid, ' : '';
 		return `${namesWithNumbers([row])}: ${how}${sum}for ${escapeHtml(forWhat(row))}`;
 	});
 	return `<h2><em>Nobody was paid by this list. Since it was checked, people in it got a payment, or may have got it, or a record of one changed: ${payments.join('; ')}. Is anything of this list still to be paid? Then ${uploadAgain}.</em></h2>`;
