@@ -1,6 +1,13 @@
 /** The files for people: result.xlsx, and the payments of a period. */
 import { minuteOf, notPaidAfterAll, settledAt } from './text.mts';
-import { amountOf, hasOutcome, isPaidOrVoided, type PaymentRow } from './payment-row.mts';
+import {
+	amountOf,
+	hasOutcome,
+	isOpenVoided,
+	isPaidOrVoided,
+	isPerhapsTwice,
+	type PaymentRow,
+} from './payment-row.mts';
 
 const titles: Readonly<Record<string, string>> = {
 	unknown: 'UNKNOWN',
@@ -8,8 +15,6 @@ const titles: Readonly<Record<string, string>> = {
 	paid: 'Paid',
 	voided: notPaidAfterAll,
 };
-
-const questions = { missing: 'Still to be paid?', perhapsTwice: 'Perhaps paid twice', nothing: '' };
 
 /** The cells of a payment, by heading. */
 export function fileRow(row: PaymentRow): Record<string, unknown> {
@@ -29,7 +34,9 @@ export function fileRow(row: PaymentRow): Record<string, unknown> {
 		'Settled by': row.settledBy,
 		// A reason of a paid row was written later, and has its own time.
 		'Settled at': row.settledBy && !(row.reason && isPaidOrVoided(row)) && settledAt(row),
-		'Left to do': row.leftToDo && questions[row.leftToDo],
+		'Left to do': isOpenVoided(row)
+			? 'Still to be paid?'
+			: isPerhapsTwice(row) && 'Perhaps paid twice',
 		Reason: row.reason,
 		Workflow: row.workflow,
 		Reference: row.reference,

@@ -286,6 +286,8 @@ export function listPage(execution: ListExecution, warnings: Warning[]) {
 		ready,
 		register,
 	} = execution;
+	const voided = paidBefore.filter((row) => isVoided(rowOf(register, row) ?? {}));
+	const closed = voided.filter((row) => !execution.voided.includes(row));
 	const toLookAt = rowsToLookAt(execution, warnings);
 	const absent = absentPeople(execution);
 	const lines = new Set(toLookAt.map(({ line }) => line));
@@ -307,8 +309,9 @@ export function listPage(execution: ListExecution, warnings: Warning[]) {
 		[{ red: notPaidAfterAll }, execution.voided, false],
 		[
 			'Paid before, not again',
-			paidBefore.filter((row) => ![...execution.paidLess, ...execution.voided].includes(row)),
+			paidBefore.filter((row) => ![...execution.paidLess, ...voided].includes(row)),
 		],
+		[`${notPaidAfterAll}, and nothing is missing any more`, closed, false],
 	];
 	const otherGroups = others.filter(isFilled);
 	const absentTitle = `Set up or paid last time, not in this list and not paid for ${forWhat({ period, purpose })}`;

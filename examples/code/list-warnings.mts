@@ -9,7 +9,7 @@ import {
 	isSamePerson,
 	isPaidByStatement,
 	isVoided,
-	roundingEtb,
+	requestedOf,
 	rowsLikeOthers,
 	type PaymentRow,
 	type RegisterRow,
@@ -94,13 +94,10 @@ function onTop(rows: PaymentRow[], execution: ListExecution, whom: string): stri
 	return `Is this a second payment for ${escapeHtml(execution.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for ${escapeHtml(purposes.join(', '))}.${hint}${doubt}`;
 }
 
-const voidedEtb = (voided: RegisterRow[]): number =>
-	voided.reduce((sum, { requestedAmountEtb }) => sum + (requestedAmountEtb ?? 0), 0);
-
 /** The reason for a further correction, if there is one. HTML. */
 const voidedText = (voided: RegisterRow[]): string =>
 	voided.length > 0
-		? ` (${escapeHtml(voided.map(forWhat).join(', '))}, ${formatSum([{ amountEtb: voidedEtb(voided) }])} ETB, was recorded as paid, but was not)`
+		? ` (but ${formatSum(voided.map(requestedOf))} ETB for ${escapeHtml(voided.map(forWhat).join(', '))} is missing)`
 		: '';
 
 /** The warnings about a list, the most important first. */
@@ -124,15 +121,8 @@ export function warningsAbout(execution: ListExecution): Warning[] {
 		ready.filter((row) => payments.some((each) => isSamePerson(row, each)));
 	const paid13th = is13th ? ofReady(earlierInYear(execution)) : [];
 	const had13th = readyWith(paid13th);
-	// A page asked for the correction of a voided payment. One more has to be looked at.
-	const isAskedFor = (row: PaymentRow): boolean =>
-		isCorrection(execution) &&
-		correctionsOf(row, register).length === 0 &&
-		amountOf(row) <= voidedEtb(openVoidedOf(row, register)) + roundingEtb;
-	const unasked = (code: RemarkCode): PaymentRow[] =>
-		is13th ? [] : withRemark(code).filter((row) => !isAskedFor(row));
-	const paidLately = unasked('paidLately');
-	const sameAmount = unasked('sameAmountLately');
+	const paidLately = is13th ? [] : withRemark('paidLately');
+	const sameAmount = is13th ? [] : withRemark('sameAmountLately');
 	const changedName = withRemark('changedName');
 	// A correction that is unknown is among the other payments that are unknown: nobody can say that somebody had it.
 	const paidCorrections = (row: PaymentRow): RegisterRow[] =>

@@ -17,6 +17,7 @@ import {
 	isPaidOrVoided,
 	isOpenVoided,
 	isVoided,
+	requestedOf,
 	wasSentAgain,
 	likenessCodes,
 	onePerPayment,
@@ -55,6 +56,9 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 		row.line && `Row ${row.line}`,
 		isRepeated ? 'As above' : reason,
 		row.paid && (isVoided(known) ? notPaidAfterAll : `Paid${sum} to ${name}`),
+		isVoided(known) &&
+			known.requestedAmountEtb &&
+			`${formatSum([requestedOf(known)])} ETB, not counted`,
 		isPaid && hasTime && paidAt && minuteOf(paidAt),
 		txHash,
 		// Without a purpose, the reference is the only word for it.

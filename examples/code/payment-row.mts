@@ -120,6 +120,11 @@ export function amountOf(row: PaymentRow): number {
 	return Number(row.amountEtb ?? row.paid?.amountEtb ?? row.requestedAmountEtb ?? inList ?? 0);
 }
 
+/** The amount that was to be paid, as the one to be counted. */
+export const requestedOf = ({ requestedAmountEtb }: RegisterRow): PaymentRow => ({
+	amountEtb: requestedAmountEtb,
+});
+
 export const sumOf = (rows: PaymentRow[]): number =>
 	rows.reduce((total, row) => total + amountOf(row), 0);
 

@@ -14,7 +14,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
-import { correctionsOf, copiesOf, rowOf } from './register.mts';
+import { copiesOf, rowOf } from './register.mts';
 import { statementAbout, type Statement } from './settling.mts';
 import { minuteOf } from './text.mts';
 
@@ -41,8 +41,9 @@ export const isContradicted = ({ code }: PaymentRow): boolean => code === 'contr
  * - *restored*: a voided payment was paid after all
  * - *perhapsTwice*: it was sent again after somebody had recorded it as not paid, and that record was wrong
  * - *closed*: nothing is left to do: the amount of a voided payment is not missing any more, or it was not paid twice
+ * - *reopened*: the amount of a voided payment is missing, although somebody closed it
  */
-export type ChangeOfPaid = 'voided' | 'restored' | 'perhapsTwice' | 'closed';
+export type ChangeOfPaid = 'voided' | 'restored' | 'perhapsTwice' | 'closed' | 'reopened';
 
 const isSaidPaid = (statement: Statement | undefined): boolean =>
 	statement === 'paid' || statement === 'takesBackNotPaid' || statement === 'restores';
@@ -57,6 +58,8 @@ export function changeOfPaid(
 	const statement = statementAbout(submitted, result);
 	if (statement === 'takesBackPaid') return isPaidByStatement(old) ? 'voided' : undefined;
 	if (statement === 'notMissing') return isOpenVoided(old) ? 'closed' : undefined;
+	if (statement === 'isMissing')
+		return isVoided(old) && !isOpenVoided(old) ? 'reopened' : undefined;
 	if (statement === 'notTwice') return isPerhapsTwice(old) ? 'closed' : undefined;
 	if (isVoided(old)) return isSaidPaid(statement) ? 'restored' : undefined;
 	// n8n can have died before the register had the payment that was sent again.
@@ -70,16 +73,15 @@ export function changeOfPaid(
 function changedPaidRow(
 	change: ChangeOfPaid,
 	old: RegisterRow,
-	{ submitted, register }: PayrollExecution,
+	{ submitted }: PayrollExecution,
 ): RegisterRow {
 	const { settledBy, txHash, amountEtb, requestedAmountEtb } = old;
-	// Somebody said that it was paid in another way, or a correction may be that way.
-	const isPaidOtherwise = !isOpenVoided(old) || correctionsOf(old, register).length > 0;
 	const statements = {
 		voided: 'that it was not paid',
-		restored: `that it was paid after all${isPaidOtherwise ? '. But it was paid in another way, or may have been' : ''}`,
+		restored: 'that it was paid after all',
 		perhapsTwice: 'that it was paid before this, so perhaps it was paid twice',
 		closed: 'that nothing is left to do',
+		reopened: 'that it is still missing',
 	};
 	const said = `${submitted.user?.email} said at ${minuteOf(Date.now())} ${statements[change]}`;
 	const reason = [old.reason, said].filter(Boolean).join('. ');
@@ -88,13 +90,13 @@ function changedPaidRow(
 			outcome: 'voided',
 			amountEtb: null,
 			requestedAmountEtb: amountEtb ?? requestedAmountEtb,
-			// A person knows already that it was paid in another way.
-			leftToDo: isPerhapsTwice(old) ? 'nothing' : 'missing',
+			leftToDo: 'missing',
 		},
 		restored: {
 			outcome: 'paid',
 			amountEtb: requestedAmountEtb ?? null,
-			leftToDo: isPaidOtherwise ? 'perhapsTwice' : '',
+			// It can have been paid in another way since.
+			leftToDo: 'perhapsTwice',
 		},
 		perhapsTwice: {
 			outcome: 'paid',
@@ -103,6 +105,7 @@ function changedPaidRow(
 			leftToDo: 'perhapsTwice',
 		},
 		closed: { leftToDo: 'nothing' },
+		reopened: { leftToDo: 'missing' },
 	};
 	return { ...old, reason, ...changes[change] };
 }

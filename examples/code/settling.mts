@@ -17,12 +17,12 @@ export interface Asked {
 	voided: RegisterRow[];
 	/** The voided ones that have to be paid in another way. */
 	openVoided: RegisterRow[];
+	/** The voided ones of which nothing is missing any more. */
+	closedVoided: RegisterRow[];
 	/** Those of which somebody said that they were not paid, and that were sent again, and paid. */
 	sentAgain: RegisterRow[];
 	/** Those that were sent again, or paid in another way, although they may have been paid. */
 	perhapsTwice: RegisterRow[];
-	/** Those of them that were sent again. The others were not paid if only one was made. */
-	sentTwice: RegisterRow[];
 }
 
 /**
@@ -36,6 +36,7 @@ export type Statement =
 	| 'takesBackNotPaid'
 	| 'restores'
 	| 'notMissing'
+	| 'isMissing'
 	| 'notTwice';
 
 /** The choices for a payment that is open. */
@@ -56,11 +57,12 @@ export const noMistake = 'No';
 const mistakes: ReadonlyArray<[kind: keyof Asked, words: string, statement: Statement]> = [
 	['saidNotPaid', 'recorded as not paid, but perhaps it was', 'takesBackNotPaid'],
 	['sentAgain', 'recorded as not paid and paid again, but it was paid before', 'takesBackNotPaid'],
-	['voided', 'recorded as not paid, but it was paid', 'restores'],
 	['openVoided', 'recorded as not paid, and nothing is missing any more', 'notMissing'],
+	['voided', 'recorded as not paid, but it was paid', 'restores'],
+	['closedVoided', 'recorded as not paid, and it is still missing', 'isMissing'],
 	['saidPaid', 'recorded as paid, but it was not', 'takesBackPaid'],
 	['perhapsTwice', 'perhaps paid twice, but one came back', 'notTwice'],
-	['sentTwice', 'perhaps paid twice, but only one was made', 'notTwice'],
+	['perhapsTwice', 'perhaps paid twice, but only this one was made', 'notTwice'],
 ];
 const choiceEnd = ({ reference }: RegisterRow, words: string): string =>
 	` (${reference}): ${words}`;

@@ -4,7 +4,10 @@ import { formLink, heading, section, uploadLink, type Part } from './page.mts';
 import {
 	hasOutcome,
 	isPerhapsTwice,
+	isCorrection,
 	isPaidByStatement,
+	requestedOf,
+	sumOf,
 	isOpenVoided,
 	reasonOf,
 	type PaymentRow,
@@ -14,7 +17,6 @@ import type { PayrollExecution } from './payroll-execution.mts';
 import { correctionsOf, nextCorrection, registerOf, rowOf, type Register } from './register.mts';
 import { statementAbout } from './settling.mts';
 import { statementsByEnd, type StatementEnd } from './statement-ends.mts';
-import { isOfOtherWorkflow } from './workflow.mts';
 import {
 	escapeHtml,
 	formatSum,
@@ -34,27 +36,33 @@ export function correctionLink(row: RegisterRow, register: Register): string {
 		: `pay the amount as a ${uploadLink({ period, purpose }, escapeHtml(`${purpose} for ${period}`))}`;
 }
 
-/** The words for the choice that ends a red line. HTML. */
-function chooseThat(row: RegisterRow): string {
-	const whose = isOfOtherWorkflow(row) ? ` of the workflow ${escapeHtml(row.workflow)}` : '';
-	return `choose that on the page What is open${whose}, under <i>Is one of these records wrong?</i>`;
-}
+const chooseThat =
+	'choose that on the page What is open, under <i>Is one of these records wrong?</i>';
+
+/** The last of the statements about a payment. HTML. */
+const lastStatement = ({ reason }: RegisterRow): string =>
+	escapeHtml((reason ?? '').split('. ').at(-1));
 
 /** The words for the open voided payments of a person in a period. HTML. */
 function openVoidedText(voided: RegisterRow[], register: Register): string {
 	const [first = {}] = voided;
-	const corrections = correctionsOf(first, register);
-	const payments = voided.map(({ requestedAmountEtb, ...row }) => {
-		const sum = requestedAmountEtb ? formatSum([{ amountEtb: requestedAmountEtb }]) : 'unknown';
-		return `${sum} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)})`;
+	// A voided correction was one more try to pay the others.
+	const others = voided.filter((row) => !isCorrection(row));
+	const missing = others.length > 0 ? others : voided;
+	const payments = missing.map((row) => {
+		const sum = row.requestedAmountEtb ? formatSum([requestedOf(row)]) : 'unknown';
+		return `${sum} ETB for ${escapeHtml(forWhat(row))} (${lastStatement(row)})`;
 	});
+	const corrections = correctionsOf(first, register);
 	const paid =
-		corrections.length > 0 &&
-		` Corrections that were paid, or may have been, for ${escapeHtml(first.period)}: ${formatSum(corrections)} ETB.`;
+		corrections.length > 0
+			? ` Corrections that were paid, or may have been, for ${escapeHtml(first.period)}: ${formatSum(corrections)} ETB.`
+			: '';
+	const end = `Is nothing missing any more? Then ${chooseThat}.`;
 	const pay = `Still to be paid? Then ${correctionLink(first, register)}.`;
-	const end = `Is nothing missing any more? Then ${chooseThat(first)}.`;
-	const next = corrections.length > 0 ? [end, pay] : [pay, end];
-	return `${notPaidAfterAll}: ${namesWithNumbers([first])}, ${payments.join(', ')}.${paid || ''} ${next.join(' ')}`;
+	const isPerhapsPaid =
+		corrections.length > 0 && sumOf(corrections) >= sumOf(missing.map(requestedOf));
+	return `${notPaidAfterAll}: ${namesWithNumbers([first])}, ${payments.join(', ')}.${paid} ${isPerhapsPaid ? end : `${pay} ${end}`}`;
 }
 
 /** The parts in red about statements of which somebody has to see the end. */
@@ -68,7 +76,7 @@ export function openStatementParts(rows: RegisterRow[]): Part[] {
 		.filter(isPerhapsTwice)
 		.map(
 			(row) =>
-				`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${escapeHtml(row.reason)}). Ask the partner service whether both were made, and ask for one back. Then ${chooseThat(row)}.${isPaidByStatement(row) ? ' Was this one not made? Then choose that it was recorded as paid, but it was not.' : ''}`,
+				`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${lastStatement(row)}). Was it also paid in another way? Ask the partner service whether both were made, and ask for one back. Then ${chooseThat}.${isPaidByStatement(row) ? ' Was this one not made? Then choose that it was recorded as paid, but it was not.' : ''}`,
 		);
 	return [...[...voided.values()].map((of) => openVoidedText(of, register)), ...perhapsTwice].map(
 		(text) => `<h4>${text}</h4>`,
@@ -130,11 +138,7 @@ export function statementParts(
 	const [first = {}] = lastResults;
 	const reasonOfNothing = isAnythingSaid ? reasonOf(first) : 'Nothing was recorded';
 	return [
-		section(
-			'Recorded as paid',
-			[...rowsOf('settledPaid'), ...rowsOf('restored').filter((row) => !isPerhapsTwice(row))],
-			register,
-		),
+		section('Recorded as paid', rowsOf('settledPaid'), register),
 		section(notPaidAfterAll, rowsOf('voided'), register, false),
 		section('Recorded as not paid', rowsOf('settledNotPaid'), register),
 		section('Nothing is left to do', rowsOf('closed'), register),

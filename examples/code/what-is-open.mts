@@ -60,16 +60,18 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 	const unknown = now.filter(hasOutcome('unknown'));
 	const elsewhere = unknown.filter(isOfOtherWorkflow);
 	const isOwn = (row: RegisterRow): boolean => !isOfOtherWorkflow(row) && Boolean(row.reference);
+	const referenced = now.filter(({ reference }) => reference);
 	const notPaid = now.filter(hasOutcome('notPaid'));
 	const asked: Asked = {
 		unknown: unknown.filter(isOwn),
 		saidNotPaid: notPaid.filter(({ settledBy }) => settledBy).filter(isOwn),
-		saidPaid: now.filter(isPaidByStatement).filter(isOwn),
-		voided: now.filter(isVoided).filter(isOwn),
-		openVoided: now.filter(isOpenVoided).filter(isOwn),
-		sentAgain: now.filter((row) => wasSentAgain(row) && !row.leftToDo).filter(isOwn),
-		perhapsTwice: now.filter(isPerhapsTwice).filter(isOwn),
-		sentTwice: now.filter((row) => isPerhapsTwice(row) && row.txHash).filter(isOwn),
+		sentAgain: now.filter((row) => wasSentAgain(row) && !isPerhapsTwice(row)).filter(isOwn),
+		// These change only the register. The workflow that paid can be gone.
+		saidPaid: referenced.filter(isPaidByStatement),
+		voided: referenced.filter(isVoided),
+		openVoided: referenced.filter(isOpenVoided),
+		closedVoided: referenced.filter((row) => isVoided(row) && !isOpenVoided(row)),
+		perhapsTwice: referenced.filter(isPerhapsTwice),
 	};
 	const { openPath, pagesBefore } = execution;
 	const isFirst = pagesBefore === 0;
@@ -126,7 +128,7 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 		...links,
 		runAgain,
 		leftOut.length > 0 &&
-			`<p>Paid a salary the last time before, and not for ${escapeHtml(period)}: ${namesWithNumbers(leftOut)}.</p>`,
+			`<p>In the salaries before, and not in those of ${escapeHtml(period)}: ${namesWithNumbers(leftOut)}.</p>`,
 		...payments,
 	);
 	const fields = isFirst ? [shown, ...questions(asked)] : [shown];
