@@ -29,7 +29,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { paidLessText } from './paid-less.mts';
-import { nextCorrection, paidLastTime, rowOf } from './register.mts';
+import { nextCorrection, openVoidedOf, paidLastTime, rowOf } from './register.mts';
 import { openStatementParts } from './statement-parts.mts';
 import { needsPerson, type RegisterUpdate } from './register-updates.mts';
 import {
@@ -141,7 +141,10 @@ function tooLittlePart(execution: ListExecution, isEarlier: boolean): Part {
 /** The doubtful people among those who were paid before, because the list means somebody else or another payment. */
 function paidBeforeParts(execution: ListExecution): Part[] {
 	const renamed = execution.paidBefore.filter((row) => hasRemark('changedName')(row) && row.paid);
-	const others = execution.otherCorrections.filter((row) => !renamed.includes(row));
+	// The red part about a voided payment says what is missing.
+	const others = execution.otherCorrections.filter(
+		(row) => !renamed.includes(row) && openVoidedOf(row, execution.register).length === 0,
+	);
 	const amounts = others.map(
 		(row) =>
 			`${namesWithNumbers([row])}, ${formatSum([row.paid ?? {}])} ETB paid, ${formatSum([{ amountEtb: row.listedAmountEtb }])} ETB in this list`,

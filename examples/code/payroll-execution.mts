@@ -11,6 +11,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { rowOf, registerOf, type Register } from './register.mts';
+import { isForRegister, statementAbout } from './settling.mts';
 import {
 	isOfOtherWorkflow,
 	itemsOf,
@@ -83,9 +84,24 @@ export function readExecution(): PayrollExecution | undefined {
 	const sent = lastResults.filter(({ mode }) => mode !== 'dryRun');
 	const sentEmployeeKeys = new Set(sent.map((row) => row.employeeKey));
 	const results = isSettling
-		? lastResults.filter(({ reference }) => reference)
+		? resultsOfStatements(nodes, register)
 		: resultsOfList(nodes, register, sentEmployeeKeys);
 	return { ...nodes, register, sentEmployeeKeys, results };
+}
+
+/** The results of the node, and those of statements that change only the register. */
+function resultsOfStatements(
+	{ lastResults, submitted }: NodeData,
+	{ rows }: Register,
+): PaymentRow[] {
+	const isOfRegister = (row: PaymentRow): boolean => isForRegister(statementAbout(submitted, row));
+	const ofRegister = rows.filter(isOfRegister).map(({ reference, outcome }) => ({
+		reference,
+		outcome,
+		message: 'It changed after the page was opened',
+		remedy: 'Look at it below, and answer on a fresh page',
+	}));
+	return [...lastResults.filter((row) => row.reference && !isOfRegister(row)), ...ofRegister];
 }
 
 function resultsOfList(

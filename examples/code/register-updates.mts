@@ -15,7 +15,7 @@ import {
 } from './payment-row.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
 import { copiesOf, rowOf } from './register.mts';
-import { statementAbout, type Statement } from './settling.mts';
+import { choiceAbout, isForRegister, statementAbout, type Statement } from './settling.mts';
 import { minuteOf } from './text.mts';
 
 /** The outcomes that the register stores as another one. */
@@ -46,7 +46,7 @@ export const isContradicted = ({ code }: PaymentRow): boolean => code === 'contr
 export type ChangeOfPaid = 'voided' | 'restored' | 'perhapsTwice' | 'closed' | 'reopened';
 
 const isSaidPaid = (statement: Statement | undefined): boolean =>
-	statement === 'paid' || statement === 'takesBackNotPaid' || statement === 'restores';
+	statement === 'paid' || statement === 'takesBackNotPaid';
 
 /** The change of a result; undefined if there is none. */
 export function changeOfPaid(
@@ -54,13 +54,15 @@ export function changeOfPaid(
 	old: RegisterRow,
 	{ isSettling, submitted }: PayrollExecution,
 ): ChangeOfPaid | undefined {
-	if (!isSettling || storedOutcome(result) !== 'paid') return undefined;
+	if (!isSettling) return undefined;
 	const statement = statementAbout(submitted, result);
 	if (statement === 'takesBackPaid') return isPaidByStatement(old) ? 'voided' : undefined;
 	if (statement === 'notMissing') return isOpenVoided(old) ? 'closed' : undefined;
 	if (statement === 'isMissing')
 		return isVoided(old) && !isOpenVoided(old) ? 'reopened' : undefined;
 	if (statement === 'notTwice') return isPerhapsTwice(old) ? 'closed' : undefined;
+	if (statement === 'restores') return isVoided(old) ? 'restored' : undefined;
+	if (storedOutcome(result) !== 'paid') return undefined;
 	if (isVoided(old)) return isSaidPaid(statement) ? 'restored' : undefined;
 	// n8n can have died before the register had the payment that was sent again.
 	const isSentAgain = old.txHash || (hasOutcome('notPaid')(old) && old.settledBy);
@@ -80,7 +82,7 @@ function changedPaidRow(
 		voided: 'that it was not paid',
 		restored: 'that it was paid after all',
 		perhapsTwice: 'that it was paid before this, so perhaps it was paid twice',
-		closed: 'that nothing is left to do',
+		closed: choiceAbout(submitted, old) ?? '',
 		reopened: 'that it is still missing',
 	};
 	const said = `${submitted.user?.email} said at ${minuteOf(Date.now())} ${statements[change]}`;
@@ -121,7 +123,7 @@ function registeredReason(
 ): RegisterRow['reason'] {
 	// A problem names the workflow that left it unknown.
 	if (keepsReason(row, old)) return row.problem || old.reason;
-	if (isContradicted(row)) {
+	if (isContradicted(row) && !isPaidOrVoided(old)) {
 		const [first, second] = [old.settledBy || 'Somebody', execution.submitted.user?.email];
 		const takesBack =
 			first === second || statementAbout(execution.submitted, row) === 'takesBackNotPaid'
@@ -149,6 +151,7 @@ function registeredReason(
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, execution: PayrollExecution): boolean {
 	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
+	if (execution.isSettling && isForRegister(statementAbout(execution.submitted, row))) return true;
 	if (isVoided(old) && (execution.isSettling || row.code === 'paidBefore')) return true;
 	if (!execution.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];

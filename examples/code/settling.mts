@@ -23,6 +23,8 @@ export interface Asked {
 	sentAgain: RegisterRow[];
 	/** Those that were sent again, or paid in another way, although they may have been paid. */
 	perhapsTwice: RegisterRow[];
+	/** Those of them beside which no correction counts. */
+	onlyOne: RegisterRow[];
 }
 
 /**
@@ -46,6 +48,10 @@ export const choices = {
 	notPaid: 'It was not paid',
 };
 
+/** The words of the choice about a record of a payment. */
+export const choiceAbout = (submitted: Submitted, row: RegisterRow): string | undefined =>
+	mistakes.find(([, words]) => isChosen(submitted, row, words))?.[1];
+
 /** The name of the field of a payment. A reference can have signs that a name cannot have. */
 export const formFieldOf = ({ reference }: RegisterRow): string =>
 	encodeURIComponent(reference ?? '');
@@ -62,7 +68,7 @@ const mistakes: ReadonlyArray<[kind: keyof Asked, words: string, statement: Stat
 	['closedVoided', 'recorded as not paid, and it is still missing', 'isMissing'],
 	['saidPaid', 'recorded as paid, but it was not', 'takesBackPaid'],
 	['perhapsTwice', 'perhaps paid twice, but one came back', 'notTwice'],
-	['perhapsTwice', 'perhaps paid twice, but only this one was made', 'notTwice'],
+	['onlyOne', 'perhaps paid twice, but only this one was made', 'notTwice'],
 ];
 const choiceEnd = ({ reference }: RegisterRow, words: string): string =>
 	` (${reference}): ${words}`;
@@ -81,6 +87,15 @@ export function statementAbout(submitted: Submitted, row: RegisterRow): Statemen
 	if (choice === choices.notPaid) return 'notPaid';
 	return mistakes.find(([, words]) => isChosen(submitted, row, words))?.[2];
 }
+
+const statementsToNode: ReadonlyArray<Statement | undefined> = [
+	'paid',
+	'notPaid',
+	'takesBackNotPaid',
+];
+/** Whether a statement changes only the register: the node that has a payment as paid never sends it. */
+export const isForRegister = (statement: Statement | undefined): boolean =>
+	statement !== undefined && !statementsToNode.includes(statement);
 
 /**
  * Whether a payment changed after the page was opened, and is not settled. It can have been sent again, and the person did
@@ -118,13 +133,9 @@ export const wasPaid = (
 	...asked.unknown
 		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, before, now))
 		.map(({ reference }) => reference),
-	...mistakes.flatMap(([kind, words, statement]) =>
-		asked[kind]
-			.filter((row) => isChosen(submitted, row, words))
-			.map(({ reference }) =>
-				statement === 'takesBackNotPaid' ? { reference, takesBack: true } : reference,
-			),
-	),
+	...[...asked.saidNotPaid, ...asked.sentAgain]
+		.filter((row) => statementAbout(submitted, row) === 'takesBackNotPaid')
+		.map(({ reference }) => ({ reference, takesBack: true })),
 ];
 
 /** The field *Was Not Paid* of the node that settles: each payment with the time at which its row was written. */

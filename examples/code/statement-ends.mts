@@ -15,7 +15,7 @@ import {
 	wasSettledInNode,
 	type ChangeOfPaid,
 } from './register-updates.mts';
-import { statementAbout } from './settling.mts';
+import { isForRegister, statementAbout } from './settling.mts';
 
 /**
  * - *settledPaid*, *settledNotPaid*: it was unknown
@@ -41,6 +41,7 @@ function endOf(result: PaymentRow, old: RegisterRow, execution: PayrollExecution
 	const statement = statementAbout(execution.submitted, result);
 	const change = changeOfPaid(result, old, execution);
 	if (change !== undefined) return change;
+	if (isForRegister(statement)) return 'notRecorded';
 	if (wasSettledInNode(result, execution)) return 'settledNotPaid';
 	if (isContradicted(result) && !isPaidOrVoided(old))
 		return statement === 'takesBackNotPaid' ? 'unknownAgain' : 'differing';

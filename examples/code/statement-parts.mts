@@ -7,7 +7,6 @@ import {
 	isCorrection,
 	isPaidByStatement,
 	requestedOf,
-	sumOf,
 	isOpenVoided,
 	reasonOf,
 	type PaymentRow,
@@ -36,8 +35,9 @@ export function correctionLink(row: RegisterRow, register: Register): string {
 		: `pay the amount as a ${uploadLink({ period, purpose }, escapeHtml(`${purpose} for ${period}`))}`;
 }
 
-const chooseThat =
-	'choose that on the page What is open, under <i>Is one of these records wrong?</i>';
+/** The words for the choice that ends a red line. HTML. */
+const chooseThat = (words: string): string =>
+	`choose that ${words}, on the page What is open, under <i>Is one of these records wrong?</i>`;
 
 /** The last of the statements about a payment. HTML. */
 const lastStatement = ({ reason }: RegisterRow): string =>
@@ -58,11 +58,9 @@ function openVoidedText(voided: RegisterRow[], register: Register): string {
 		corrections.length > 0
 			? ` Corrections that were paid, or may have been, for ${escapeHtml(first.period)}: ${formatSum(corrections)} ETB.`
 			: '';
-	const end = `Is nothing missing any more? Then ${chooseThat}.`;
+	const end = `Was it paid since? Then ${chooseThat('nothing is missing any more')}.`;
 	const pay = `Still to be paid? Then ${correctionLink(first, register)}.`;
-	const isPerhapsPaid =
-		corrections.length > 0 && sumOf(corrections) >= sumOf(missing.map(requestedOf));
-	return `${notPaidAfterAll}: ${namesWithNumbers([first])}, ${payments.join(', ')}.${paid} ${isPerhapsPaid ? end : `${pay} ${end}`}`;
+	return `${notPaidAfterAll}: ${namesWithNumbers([first])}, ${payments.join(', ')}.${paid} ${corrections.length > 0 ? `${end} ${pay}` : `${pay} ${end}`}`;
 }
 
 /** The parts in red about statements of which somebody has to see the end. */
@@ -76,7 +74,7 @@ export function openStatementParts(rows: RegisterRow[]): Part[] {
 		.filter(isPerhapsTwice)
 		.map(
 			(row) =>
-				`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${lastStatement(row)}). Was it also paid in another way? Ask the partner service whether both were made, and ask for one back. Then ${chooseThat}.${isPaidByStatement(row) ? ' Was this one not made? Then choose that it was recorded as paid, but it was not.' : ''}`,
+				`Perhaps paid twice: ${namesWithNumbers([row])}, ${formatSum([row])} ETB for ${escapeHtml(forWhat(row))} (${lastStatement(row)}). Was it also paid in another way? Ask the partner service whether both were made, and ask for one back. Then ${chooseThat('one came back, or how it ended')}.${isPaidByStatement(row) ? ' Was this one not made? Then choose that it was recorded as paid, but it was not.' : ''}`,
 		);
 	return [...[...voided.values()].map((of) => openVoidedText(of, register)), ...perhapsTwice].map(
 		(text) => `<h4>${text}</h4>`,

@@ -20,7 +20,7 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
-import { paidLastTime } from './register.mts';
+import { correctionsOf, paidLastTime } from './register.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
 import {
 	choices,
@@ -72,6 +72,10 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 		openVoided: referenced.filter(isOpenVoided),
 		closedVoided: referenced.filter((row) => isVoided(row) && !isOpenVoided(row)),
 		perhapsTwice: referenced.filter(isPerhapsTwice),
+		onlyOne: referenced.filter(
+			(row) =>
+				isPerhapsTwice(row) && (row.txHash || correctionsOf(row, execution.register).length === 0),
+		),
 	};
 	const { openPath, pagesBefore } = execution;
 	const isFirst = pagesBefore === 0;
