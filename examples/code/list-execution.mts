@@ -2,7 +2,7 @@
 import type { Outcome } from '../../nodes/EtbWallet/codes.ts';
 import { declineChoice, paymentsSince } from './approval.mts';
 import { hasOutcome, isPaidOrVoided, type PaymentRow, type RegisterRow } from './payment-row.mts';
-import { notPaidOf, otherCorrectionsOf, paidLessOf, withCorrections } from './paid-less.mts';
+import { openVoidedIn, otherCorrectionsOf, paidLessOf, withCorrections } from './paid-less.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
 import { registerOf } from './register.mts';
 import { registerUpdates, type RegisterUpdate } from './register-updates.mts';
@@ -29,12 +29,12 @@ export interface ListExecution extends PayrollExecution {
 	ready: PaymentRow[];
 	unknown: PaymentRow[];
 	notPaid: PaymentRow[];
-	/** Those who were paid before. */
+	/** Those who were paid before, and those whose payment was voided. */
 	paidBefore: PaymentRow[];
 	/** Those of them who were paid less than the list has. */
 	paidLess: PaymentRow[];
-	/** Those who were recorded as paid, but were not. */
-	voided: PaymentRow[];
+	/** Those who were recorded as paid, but were not, and whose amount is missing. */
+	openVoided: PaymentRow[];
 	/** Those of them whose correction for this purpose was paid with another amount. */
 	otherCorrections: PaymentRow[];
 	/** Those who were paid by this execution. */
@@ -99,7 +99,7 @@ export function listExecution(given: PayrollExecution): ListExecution {
 		notPaid: withOutcome('notPaid'),
 		paidBefore: withOutcome('alreadyPaid'),
 		paidLess: paidLessOf(results, register),
-		voided: notPaidOf(results, register),
+		openVoided: openVoidedIn(results, register),
 		otherCorrections: otherCorrectionsOf(results, register),
 		paid: withOutcome('paid'),
 		updates: registerUpdates(execution),

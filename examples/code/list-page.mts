@@ -163,7 +163,7 @@ function paidBeforeParts(execution: ListExecution): Part[] {
 /** The parts about statements on payments of the period to people who were paid before, or to all after the decision. */
 function statementsOf(execution: ListExecution): Part[] {
 	const { asksForApproval, period, register, results, updates } = execution;
-	const people = asksForApproval ? execution.voided : results;
+	const people = asksForApproval ? execution.openVoided : results;
 	const written = new Map(updates.map(({ row }) => [row.reference, row]));
 	const rows = [...register.rows.filter((row) => !written.has(row.reference)), ...written.values()];
 	return openStatementParts(
@@ -290,7 +290,7 @@ export function listPage(execution: ListExecution, warnings: Warning[]) {
 		register,
 	} = execution;
 	const voided = paidBefore.filter((row) => isVoided(rowOf(register, row) ?? {}));
-	const closed = voided.filter((row) => !execution.voided.includes(row));
+	const closed = voided.filter((row) => !execution.openVoided.includes(row));
 	const toLookAt = rowsToLookAt(execution, warnings);
 	const absent = absentPeople(execution);
 	const lines = new Set(toLookAt.map(({ line }) => line));
@@ -309,7 +309,7 @@ export function listPage(execution: ListExecution, warnings: Warning[]) {
 		],
 		[unsentTitle, asksForApproval || isPaying ? [] : ready],
 		[{ red: paidLessText(execution.paidLess, register) }, execution.paidLess, false],
-		[{ red: notPaidAfterAll }, execution.voided, false],
+		[{ red: notPaidAfterAll }, execution.openVoided, false],
 		[
 			'Paid before, not again',
 			paidBefore.filter((row) => ![...execution.paidLess, ...voided].includes(row)),

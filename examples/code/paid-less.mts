@@ -33,7 +33,7 @@ export const paidLessOf = (results: PaymentRow[], register: Register): PaymentRo
 	);
 
 /** Those whose payment was voided, and may be missing. */
-export const notPaidOf = (results: PaymentRow[], register: Register): PaymentRow[] =>
+export const openVoidedIn = (results: PaymentRow[], register: Register): PaymentRow[] =>
 	results.filter((row) => row.paid && isOpenVoided(rowOf(register, row) ?? {}));
 
 /** Those who were paid a correction of this purpose, with another amount than the list has. */
@@ -62,7 +62,7 @@ export function paidLessText(rows: PaymentRow[], register: Register): string {
 }
 
 /** The items for *Somebody needs you*, of those whose payment was voided. */
-export const itemsOfNotPaid = (rows: PaymentRow[]) =>
+export const itemsOfOpenVoided = (rows: PaymentRow[]) =>
 	rows.map((row) => ({
 		name: row.name,
 		requestedAmountEtb: row.listedAmountEtb,

@@ -33,7 +33,7 @@ export type RegisterRow = Columns<{
 	workflow: string;
 	approvedBy: string;
 	settledBy: string;
-	/** The question that a person still has to find an answer to; empty if there was none. */
+	/** The question that a person still has to find an answer to; empty if there was none. On a voided row empty means *missing*. */
 	leftToDo: 'missing' | 'perhapsTwice' | 'nothing' | '';
 }> & {
 	/** Columns of n8n. */

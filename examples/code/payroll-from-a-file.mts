@@ -9,7 +9,7 @@ import { failedListPage, listPage, updatesToWrite, rowsInFile } from './list-pag
 import { listExecution } from './list-execution.mts';
 import { whatIsOpenItems } from './what-is-open.mts';
 import { radio } from './page.mts';
-import { itemsOfNotPaid, itemsOfPaidLess } from './paid-less.mts';
+import { itemsOfOpenVoided, itemsOfPaidLess } from './paid-less.mts';
 import { hasRemark } from './payment-row.mts';
 import { readExecution, type PayrollExecution } from './payroll-execution.mts';
 import { itemsForWhatNext } from './register-updates.mts';
@@ -36,7 +36,7 @@ function itemsOfList(payrollExecution: PayrollExecution): object[] {
 		...(written.length > 0
 			? [
 					...itemsOfPaidLess([...execution.paidLess, ...execution.otherCorrections]),
-					...itemsOfNotPaid(execution.voided),
+					...itemsOfOpenVoided(execution.openVoided),
 				]
 			: []),
 		...rowsInFile(execution).map(fileRow),

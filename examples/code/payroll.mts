@@ -1,6 +1,6 @@
 /** *Page and rows* of `payroll.json`: the page *What is open*, or the rows after the monthly payments. */
 import { whatIsOpenItems } from './what-is-open.mts';
-import { itemsOfNotPaid, itemsOfPaidLess, notPaidOf, paidLessOf } from './paid-less.mts';
+import { itemsOfOpenVoided, itemsOfPaidLess, openVoidedIn, paidLessOf } from './paid-less.mts';
 import { hasRemark, type PaymentRow } from './payment-row.mts';
 import { readExecution, type PayrollExecution } from './payroll-execution.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
@@ -12,7 +12,7 @@ function itemsOfExecution(execution: PayrollExecution | undefined): object[] {
 	return [
 		...itemsForWhatNext(registerUpdates(execution), execution),
 		...itemsOfPaidLess(underpaid),
-		...itemsOfNotPaid(notPaidOf(execution.results, execution.register)),
+		...itemsOfOpenVoided(openVoidedIn(execution.results, execution.register)),
 		...itemsOfRenamed(execution.results.filter(({ paid }) => paid)),
 	];
 }

@@ -38,7 +38,7 @@ const itemResults: Readonly<Record<StatementResult, ItemResult>> = {
 	},
 	recordedPaid: {
 		code: 'settledPaid',
-		message: 'Recorded as paid, although this node never sent it',
+		message: 'Recorded as paid, although it was not unknown in this node',
 		remedy: 'If that was a slip, only another reference pays it.',
 	},
 	settledNotPaid: {
