@@ -35,7 +35,7 @@ export interface ListExecution extends PayrollExecution {
 	paidLess: PaymentRow[];
 	/** Those who were recorded as paid, but were not, and whose amount is missing. */
 	openVoided: PaymentRow[];
-	/** Those of them whose correction for this purpose was paid with another amount. */
+	/** Those who were paid a correction for this purpose, with another amount than the list has. */
 	otherCorrections: PaymentRow[];
 	/** Those who were paid by this execution. */
 	paid: PaymentRow[];

@@ -15,7 +15,7 @@ import {
 } from './payment-row.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
 import { copiesOf, rowOf } from './register.mts';
-import { choiceAbout, isForRegister, statementAbout, type Statement } from './settling.mts';
+import { isForRegister, statementAbout, wordsAbout, type Statement } from './settling.mts';
 import { minuteOf } from './text.mts';
 
 /** The outcomes that the register stores as another one. */
@@ -82,7 +82,7 @@ function changedPaidRow(
 		voided: 'that it was not paid',
 		restored: 'that it was paid after all',
 		perhapsTwice: 'that it was paid before this, so perhaps it was paid twice',
-		closed: choiceAbout(submitted, old) ?? '',
+		closed: wordsAbout(submitted, old),
 		reopened: 'that it is still missing',
 	};
 	const said = `${submitted.user?.email} said at ${minuteOf(Date.now())} ${statements[change]}`;

@@ -48,10 +48,6 @@ export const choices = {
 	notPaid: 'It was not paid',
 };
 
-/** The words of the choice about a record of a payment. */
-export const choiceAbout = (submitted: Submitted, row: RegisterRow): string | undefined =>
-	mistakes.find(([, words]) => isChosen(submitted, row, words))?.[1];
-
 /** The name of the field of a payment. A reference can have signs that a name cannot have. */
 export const formFieldOf = ({ reference }: RegisterRow): string =>
 	encodeURIComponent(reference ?? '');
@@ -73,19 +69,25 @@ const mistakes: ReadonlyArray<[kind: keyof Asked, words: string, statement: Stat
 const choiceEnd = ({ reference }: RegisterRow, words: string): string =>
 	` (${reference}): ${words}`;
 
-const isChosen = (submitted: Submitted, row: RegisterRow, words: string): boolean =>
-	String(submitted[mistakeField]).endsWith(choiceEnd(row, words));
+/** The choice of that field about a payment. */
+const choiceAbout = (submitted: Submitted, row: RegisterRow) =>
+	mistakes.find(([, words]) => String(submitted[mistakeField]).endsWith(choiceEnd(row, words)));
+
+/** The words of that choice. */
+export const wordsAbout = (submitted: Submitted, row: RegisterRow): string =>
+	choiceAbout(submitted, row)?.[1] ?? '';
 
 export const mistakeChoices = (asked: Asked): string[] =>
 	mistakes.flatMap(([kind, words]) =>
 		asked[kind].map((row) => `${row.name ?? 'No name'}${choiceEnd(row, words)}`),
 	);
 
+/** The statement of the form about a payment, also that an earlier one was wrong. */
 export function statementAbout(submitted: Submitted, row: RegisterRow): Statement | undefined {
 	const choice = submitted[formFieldOf(row)];
 	if (choice === choices.paid) return 'paid';
 	if (choice === choices.notPaid) return 'notPaid';
-	return mistakes.find(([, words]) => isChosen(submitted, row, words))?.[2];
+	return choiceAbout(submitted, row)?.[2];
 }
 
 const statementsToNode: ReadonlyArray<Statement | undefined> = [
@@ -121,8 +123,8 @@ function isOutdated(
 }
 
 /**
- * The field *Was Paid* of the node that settles. If a *not paid* is taken back, the payment is unknown again. If a *paid*
- * is taken back, it stays paid in the node, which must never send it, and the register voids it.
+ * The field *Was Paid* of the node that settles. If a *not paid* is taken back, the payment is unknown again. Other
+ * statements about a record change only the register.
  */
 export const wasPaid = (
 	submitted: Submitted,
