@@ -233,6 +233,50 @@ test('was paid after not paid makes it unknown again, unless it is typed in the 
 	expect(await known('a', 'c')).toEqual(['paidBefore', 'paidBefore']);
 });
 
+describe('a payment that only a person said was paid', () => {
+	const webhook = { mode: 'webhook' } as const;
+	const state = async (named: Named): Promise<unknown[]> =>
+		codesOf(await pay([{}], { mode: "={{ 'settle' }}", ...named }, webhook));
+	const denials: [string, Named][] = [
+		['by an expression', { wasNotPaid: "={{ 'pay-a' }}" }],
+		['of one sending', { wasNotPaid: "={{ [{ reference: 'pay-a', sentAt: '10:00' }] }}" }],
+	];
+
+	test.each(denials)(
+		'is unknown again when somebody denies that, %s, which counts once',
+		async (_how, denial) => {
+			await leaveUnknown(itemsFor('a'), ['a']);
+			expect(await state({ wasPaid: 'pay-a' })).toEqual(['settledPaid']);
+			expect(await state(denial)).toEqual(['contradicted']);
+			expect(await state(denial)).toEqual(['notSettled']);
+			expect(await known('a')).toEqual(['inDoubt']);
+			expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['inDoubt']);
+			expect(await state({ wasPaid: 'pay-a' })).toEqual(['settledPaid']);
+			expect(await known('a')).toEqual(['paidBefore']);
+		},
+	);
+
+	test('is unknown again when somebody takes that back, and then not paid', async () => {
+		await leaveUnknown(itemsFor('a'), ['a'], 'error500BeforePaying');
+		expect(await state({ wasPaid: 'pay-a' })).toEqual(['settledPaid']);
+		const takesBack = { wasPaid: "={{ [{ reference: 'pay-a', takesBack: true }] }}" };
+		expect(await state(takesBack)).toEqual(['contradicted']);
+		expect(await state(takesBack)).toEqual(['inDoubt']);
+		expect(await state({ wasNotPaid: 'pay-a' })).toEqual(['settledNotPaid']);
+		expect(codesOf(await pay(itemsFor('a')))).toEqual(['paid']);
+	});
+
+	test('was a slip: typed, it takes two statements to pay it, also if this node never sent it', async () => {
+		expect(codesOf(await settle({ wasPaid: 'pay-a' }))).toEqual(['settledPaid']);
+		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['contradicted']);
+		expect(await known('a')).toEqual(['inDoubt']);
+		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['settledNotPaid']);
+		expect(codesOf(await pay(itemsFor('a')))).toEqual(['paid']);
+		expect(codesOf(await settle({ wasNotPaid: 'pay-a' }))).toEqual(['paidBefore']);
+		expect(record().some((mark) => mark.startsWith('anybody:'))).toBe(false);
+	});
+});
+
 describe('who may settle', () => {
 	const refused: [string, Partial<NodeRun>, string?][] = [
 		...(['trigger', 'webhook', 'integrated', 'cli', 'error', 'internal'] as const).map(
@@ -390,6 +434,8 @@ test('the record keeps the marks that earlier versions wrote: with others, a pai
 		'paidConfirmed:pay-lost',
 		'paidConfirmed:pay-paid',
 		'payee:["pay-paid","etbw_paid","10"]',
+		'saidPaid:pay-lost',
+		'saidPaidConfirmed:pay-lost',
 		'sent:pay-lost',
 		'sent:pay-open',
 		'sent:pay-paid',

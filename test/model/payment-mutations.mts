@@ -149,16 +149,32 @@ export const mutations: Mutation[] = [
 			"return state === 'unused' ? state : 'settledPaid';",
 		],
 		'Settling: paid is recorded without anybody': [
-			"[...factMarks('paid', each), anybodyMark(each)]",
-			"factMarks('paid', each)",
+			'[sentMark(each), ...marksOfSaidPaid(each)]',
+			"[...factMarks('paid', each), ...factMarks('saidPaid', each)]",
 		],
 		'Settling: no mark stays of what was settled as not paid': [
-			'freed.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])])',
+			'notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])])',
 			'[]',
 		],
 		'Settling: no mark stays of what a change settled as not paid that failed': [
-			'await change.write(\n				freed.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),\n			);',
-			'change.keep(freed.map(settledNotPaidMark));',
+			'await change.write(\n				notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),\n			);',
+			'change.keep(notPaid.map(settledNotPaidMark));',
+		],
+		'Settling: a person denies what the service said': [
+			"return await askFact(change, 'saidPaid', denials);",
+			'return new Set(denials);',
+		],
+		'Settling: a person denies what the service said late': [
+			'change.remove(late.flatMap(saidPaidMarks));',
+			'',
+		],
+		'Settling: a denial forgets an earlier not paid': [
+			'contradicted.filter((each) => !saidPaid.has(each)).map',
+			'contradicted.map',
+		],
+		'Settling: a denial frees': [
+			"if (saidPaid.has(each)) return [each, 'contradicted'];",
+			"if (saidPaid.has(each)) return [each, 'settledNotPaid'];",
 		],
 		'Settling: paid, by an expression, replaces that somebody said not paid': [
 			"if (state === 'unused' && mayBeOld) return 'contradicted';",

@@ -109,7 +109,7 @@ const lastGeneration = 9;
 
 async function playLastRuns(world: Playing): Promise<void> {
 	const restarted = start(world, 0, lastGeneration, []);
-	for (const role of ['last', 'settling', 'final'] as const) {
+	for (const role of ['last', 'settling', 'settling', 'final'] as const) {
 		const process = role === 'last' ? (world.machines[0]?.process ?? restarted) : restarted;
 		const waitMs = role === 'settling' ? afterAllReservationsMs + aheadMs(world.plan) : 0;
 		world.timeline.after(waitMs, () => {

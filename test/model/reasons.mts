@@ -7,6 +7,7 @@ import {
 	askedAt,
 	countsOnce,
 	runsSayingNotPaid,
+	denies,
 	disruptionCount,
 	hasBegun,
 	isDuring,
@@ -61,7 +62,8 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 	'unknown inFlight': (told) => (told.isHealthy ? overlaps(told) : mayStillBeBusy(told)),
 	'unknown notSettled': (told) => told.statement === 'notPaid' && mayHaveBeenFreed(told),
 	'unknown contradicted': (told) =>
-		(told.statement === 'paid' || told.statement === 'takesBack') && mayHaveBeenFreed(told),
+		(told.statement !== 'notPaid' && mayHaveBeenFreed(told)) ||
+		(told.statement !== 'paid' && mayHaveBeenSaidPaid(told)),
 	// A run that stops at the first failure does not attempt the rest.
 	notAttempted: ({ run }) => run.plan.onError === 'stop' || run.stoppedAt !== undefined,
 };
@@ -70,6 +72,10 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 const mayHaveBeenFreed = ({ world, run, key, isHealthy }: Told): boolean =>
 	countsOnce(run) &&
 	(!isHealthy || world.runs.some((other) => hasBegun(other) && says(other, 'notPaid', key)));
+
+/** Whether another run can have settled it as paid. */
+const mayHaveBeenSaidPaid = ({ world, key, isHealthy }: Told): boolean =>
+	!isHealthy || world.runs.some((other) => hasBegun(other) && says(other, 'paid', key));
 
 /** Whether neither the sender nor the node can know how a request ended. */
 const mayBeUnclear = ({ kind, isAnswered, endedAt }: Sent): boolean =>
@@ -117,9 +123,13 @@ function mayBePaidBefore({ world, run, payee, key, own }: Told): boolean {
 }
 
 /** A run that settles must settle a doubt, not tell of it, unless a statement only takes one back. */
-const mayBeInDoubt = ({ world, run, key, statement, isHealthy }: Told): boolean =>
-	(!maySettle(run) || statement === 'takesBack') &&
-	(!isHealthy || sentUnder(world, key).some(mayBeUnclear));
+const mayBeInDoubt = (told: Told): boolean =>
+	(!maySettle(told.run) || told.statement === 'takesBack') &&
+	(!told.isHealthy || sentUnder(told.world, told.key).some(mayBeUnclear) || wasDenied(told));
+
+/** Whether somebody denied a *paid* that a person said. */
+const wasDenied = (told: Told): boolean =>
+	mayHaveBeenSaidPaid(told) && told.world.runs.some((other) => denies(other, told.key));
 
 /** Whether a payment was made that was reserved before the run first asked, and no person denied it. */
 function mayBePaid({ world, run, key }: Told): boolean {

@@ -6,7 +6,7 @@ import {
 	count,
 	countsOnce,
 	runsSayingNotPaid,
-	idOf,
+	isPaidForEver,
 	lastActAt,
 	sendingOf,
 } from './world.mts';
@@ -25,8 +25,7 @@ export function judgePayment(world: World, sent: Sent): void {
 	if (lateMs > 0) broken(world, `${name} sends ${sent.key} ${Math.round(lateMs)} ms too late`);
 	judgeLimits(world, run, sent);
 	if (plan.does !== 'pay') broken(world, `the ${plan.does} run ${name} pays ${sent.toUserId}`);
-	const id = idOf(sent.key, sent.toUserId, sent.amountEtb);
-	if (sent.grounds.reservedAt > (world.paidForEver.get(id) ?? Infinity))
+	if (isPaidForEver(world, { ...sent, amount: sent.amountEtb }, sent.grounds.reservedAt))
 		broken(world, `${sent.key} is paid by ${name}, after it was told to be paid for ever`);
 	const all = [...world.books.paymentsOf(sent.key), sent];
 	if (all.length === 1) return;

@@ -4,6 +4,7 @@ import {
 	disruptionCount,
 	isAboveLimit,
 	rowOf,
+	says,
 	sendingOf,
 	type RunFacts,
 	type World,
@@ -12,9 +13,15 @@ import {
 const marksOf = (facts: readonly string[], key: string): string[] =>
 	facts.map((fact) => `${fact}:${key}`);
 
-const paidFacts = ['sent', 'paid', 'paidConfirmed', 'anybody'];
+const saidPaidFacts = ['paid', 'paidConfirmed', 'anybody', 'saidPaid', 'saidPaidConfirmed'];
+const paidFacts = ['sent', ...saidPaidFacts];
 const doubtFacts = ['doubt', 'doubtConfirmed'];
 const reservationFacts = ['sent', ...doubtFacts];
+
+const statementMarks = (run: RunFacts, key: string): string[] => [
+	`settledNotPaid:${key}`,
+	`settledNotPaidOf:${JSON.stringify([key, sendingOf(run, key)])}`,
+];
 
 /** Judges the changes of a run that went on alone while nothing went wrong. */
 export function judgeChanges(world: World, run: RunFacts): void {
@@ -31,10 +38,12 @@ export function judgeChanges(world: World, run: RunFacts): void {
 		if (code === 'contradicted') {
 			for (const mark of marksOf(reservationFacts, key)) added.delete(mark);
 			removed.delete(`settledNotPaid:${key}`);
+			for (const mark of marksOf(saidPaidFacts, key)) removed.delete(mark);
+			if (says(run, 'notPaid', key))
+				for (const mark of statementMarks(run, key)) added.delete(mark);
 		}
 		if (code !== 'settledNotPaid') continue;
-		added.delete(`settledNotPaid:${key}`);
-		added.delete(`settledNotPaidOf:${JSON.stringify([key, sendingOf(run, key)])}`);
+		for (const mark of statementMarks(run, key)) added.delete(mark);
 		for (const mark of marksOf(reservationFacts, key)) removed.delete(mark);
 	}
 	// After a disruption, the run may remove the marks of an interrupted question.
@@ -52,7 +61,9 @@ function judgeFacts(world: World, run: RunFacts, key: string, code?: string): vo
 	const isFree = !marksOf(reservationFacts, key).some((mark) => after.has(mark));
 	if (code === 'settledNotPaid' && !(isFree && hasAll(['settledNotPaid'])))
 		broken(world, notRecorded);
-	if (code === 'contradicted' && !hasAll(reservationFacts)) broken(world, notRecorded);
+	const isSaidPaid = marksOf(saidPaidFacts, key).some((mark) => after.has(mark));
+	if (code === 'contradicted' && (isSaidPaid || !hasAll(reservationFacts)))
+		broken(world, notRecorded);
 	// A run that was stopped before it had the lock never asked, and could not remove a mark that another left.
 	const hadAccess = code !== 'noRecord' && run.askedFirst.has(key);
 	for (const fact of code === 'inFlight' ? ['paid', 'doubt'] : ['paid'])

@@ -2,7 +2,7 @@
 import { fieldsOf, type TryResult } from './execution.mts';
 import { reasons, type Told } from './reasons.mts';
 import { linesOf, type Line } from './reported-lines.mts';
-import { broken, disruptionCount, idOf, isOf, maySettle } from './world.mts';
+import { broken, disruptionCount, isOf, isPaidForEver, maySettle } from './world.mts';
 import type { Payee, RunFacts, World } from './world.mts';
 
 /** Judges the result of a try, and keeps its lines. */
@@ -52,7 +52,7 @@ function keepLines(world: World, run: RunFacts, lines: readonly Line[]): void {
 
 function judgeLine(world: World, run: RunFacts, payee: Payee, line: Line): void {
 	const { item, outcome, code = '' } = line;
-	const { key, toUserId, amount } = payee;
+	const { key } = payee;
 	const result = `${outcome} ${code}`.trim();
 	const own = world.books.sent.filter(({ run: by }) => by === run.number).filter(isOf(payee));
 	const isHealthy = disruptionCount(world) === 0 && !wasStopped(world, key);
@@ -69,9 +69,10 @@ function judgeLine(world: World, run: RunFacts, payee: Payee, line: Line): void 
 		say('it was paid, or the service may still pay it');
 	if (run.plan.does !== 'pay' && own.length > 0) say('it does not pay, and something was sent');
 	const isNoLonger =
-		['paid', 'ready'].includes(outcome) || (outcome === 'unknown' && run.plan.does !== 'settle');
-	const paidAt = world.paidForEver.get(idOf(key, toUserId, amount)) ?? Infinity;
-	if (isNoLonger && paidAt < run.beganAt) say('it was told to be paid, for ever');
+		['paid', 'ready'].includes(outcome) ||
+		(outcome === 'unknown' && (run.plan.does !== 'settle' || code === 'contradicted'));
+	if (isNoLonger && isPaidForEver(world, payee, run.beganAt))
+		say('it was told to be paid, for ever');
 }
 
 const wasStopped = ({ runs }: World, key: string): boolean =>

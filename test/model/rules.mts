@@ -1,7 +1,7 @@
 // The rules that are judged when a run has ended, when the world is at rest, and after the healthy runs at the end.
 import { isPaidOfQuestions, payeeMark } from './excuses.mts';
 import { judgeChanges, judgeDoubts } from './rules-record.mts';
-import { broken, count, disruptionCount, idOf, isDuring, rowOf, says } from './world.mts';
+import { broken, count, disruptionCount, idOf, isDuring, rowOf } from './world.mts';
 import type { Role, RunFacts, World } from './world.mts';
 
 /** In ms. Reading the balance takes up to four attempts of the general timeout, and the pauses between them. */
@@ -42,6 +42,10 @@ export function judgeEnd(world: World, run: RunFacts): void {
 	judgeChanges(world, run);
 }
 
+/** Whether n8n died or its database failed, so that a run can have left a record of which a part is missing. */
+const wasCut = ({ runs, database }: World): boolean =>
+	database.disrupted() > 0 || runs.some(({ diedAt }) => diedAt !== undefined);
+
 /** Counts the lines of a run, and keeps those by which a payment is paid for ever. */
 function keepPaid(world: World, run: RunFacts): void {
 	const { paidForEver, timeline } = world;
@@ -50,7 +54,7 @@ function keepPaid(world: World, run: RunFacts): void {
 		count(world, code ?? outcome);
 		const payee = run.payees[item];
 		if (payee === undefined) continue;
-		const { key, toUserId, amount } = payee;
+		const { key } = payee;
 		// A payment of this run is recorded unless the database failed or n8n was cut off.
 		const isRecorded =
 			disruptionCount(world) === 0 ||
@@ -58,8 +62,10 @@ function keepPaid(world: World, run: RunFacts): void {
 		// A person who settles names only the reference: nobody told to whom it was paid.
 		const isNamed = run.plan.does === 'settle' && code === 'paidBefore';
 		const isKept = (outcome === 'alreadyPaid' && !isNamed) || (outcome === 'paid' && isRecorded);
-		const id = idOf(key, toUserId, amount);
-		if (isKept && !paidForEver.has(id)) paidForEver.set(id, timeline.now);
+		const id = idOf(payee);
+		const isProven = outcome === 'paid' && (!wasCut(world) || !row.has(`saidPaid:${key}`));
+		if (isKept && !paidForEver.get(id)?.isProven)
+			paidForEver.set(id, { at: paidForEver.get(id)?.at ?? timeline.now, isProven });
 	}
 }
 
@@ -94,7 +100,8 @@ export function judgeRest(world: World, when: string): void {
 const allowed: Record<Role, string[]> = {
 	planned: [],
 	last: ['paid', 'alreadyPaid', 'unknown'],
-	settling: ['alreadyPaid', 'ready'],
+	// The first of two such runs denies a *paid* that somebody said by mistake.
+	settling: ['alreadyPaid', 'ready', 'unknown'],
 	final: ['paid', 'alreadyPaid'],
 };
 
@@ -109,10 +116,9 @@ export function judgeLastRuns(world: World): void {
 			const { outcome, code } = run.lines.get(item) ?? { outcome: 'none' };
 			if (!allowed[run.role].includes(outcome) && code !== 'otherPayment')
 				broken(world, `${run.name} tells ${key} ${code}`);
-			const isSaidPaid = runs.some((each) => says(each, 'paid', key));
 			const isPaid = books.paymentsOf(key).length > 0;
 			const isOfQuestions = isPaidOfQuestions(world, run, key);
-			if (run.role === 'final' && !isPaid && !isSaidPaid && !isOfQuestions)
+			if (run.role === 'final' && !isPaid && !isOfQuestions)
 				broken(world, `${key} is not paid in the end`);
 		}
 	}

@@ -311,6 +311,39 @@ const plansOf: Record<string, Plan[]> = {
 		],
 		['paid', 'slowRejected'],
 	),
+	'Paid comes after a person settled it as paid, and the same person denies that': disrupted(
+		pauses,
+		[
+			{ ...usual, start: at(0) },
+			{ ...typed, statement: 'paid', process: 1, start: at(stands.settledAt) },
+			{ ...typed, statement: 'notPaid', process: 1, start: at(stands.wentOnAt + 10_000) },
+			{ process: 1 },
+		],
+		['paid'],
+	),
+	'A person denies again and again that it was paid, which only a person said': [
+		planOf(
+			[
+				{ start: at(0) },
+				{ ...byExpression, statement: 'paid' },
+				{ ...byExpression, statement: 'notPaid', repeats: [1_000, 1_000] },
+				{},
+			],
+			['errorPaid'],
+		),
+		planOf(
+			[
+				{ start: at(0) },
+				{ ...byExpression, statement: 'notPaid' },
+				{},
+				{ ...byExpression, statement: 'paid' },
+				{ ...byExpression, statement: 'takesBack' },
+				{ ...byExpression, statement: 'notPaid', repeats: [1_000] },
+				{},
+			],
+			['errorPaid', 'errorPaid'],
+		),
+	],
 	'Paid comes after a person settled it as not paid': disrupted(
 		pauses,
 		[

@@ -20,18 +20,27 @@ export interface World {
 	counts: Map<string, number>;
 	/** Crashes, pauses and set clocks so far. */
 	disruptions: number;
-	/** By `idOf`: when a payment was told to be paid, and the record had it. No run may say less of it later. */
-	paidForEver: Map<string, number>;
+	/** By `idOf`: when a payment was told to be paid, and the record had it. No run may say less of it later (`isPaidForEver`). */
+	paidForEver: Map<string, PaidForEver>;
+}
+
+export interface PaidForEver {
+	at: number;
+	/** Whether the service said it. Otherwise it can be the statement of a person, which a person can deny. */
+	isProven: boolean;
+}
+
+interface Payment {
+	/** The key of the reference, which may be paid once. */
+	key: string;
+	toUserId: string;
+	amount: number;
 }
 
 /** The payment that an item asks for. */
-export interface Payee {
-	/** The key of the reference, which may be paid once. */
-	key: string;
+export interface Payee extends Payment {
 	/** The reference as the item spells it. */
 	reference: string;
-	toUserId: string;
-	amount: number;
 	variant: VariantKind;
 }
 
@@ -116,8 +125,7 @@ export const isOf =
 		sent.key === key && sent.toUserId === toUserId && sent.amountEtb === amount;
 
 /** The name of a payment in `paidForEver`. */
-export const idOf = (key: string, toUserId: string, amount: number): string =>
-	`${key} ${toUserId} ${amount}`;
+export const idOf = ({ key, toUserId, amount }: Payment): string => `${key} ${toUserId} ${amount}`;
 
 export function broken({ violations, log }: World, rule: string): void {
 	violations.push(rule);
@@ -147,6 +155,17 @@ export const runsSayingNotPaid = ({ runs }: World, { key, grounds }: Sent): RunF
 	runs.filter(
 		(run) => says(run, 'notPaid', key) && hasBegun(run) && lastActAt(run) >= grounds.reservedAt,
 	);
+
+/** Whether a run may settle, and denies that a reference was paid. */
+export const denies = (run: RunFacts, key: string): boolean =>
+	hasBegun(run) && (says(run, 'notPaid', key) || says(run, 'takesBack', key));
+
+/** Whether a payment was told to be paid before this time, and stays so. */
+export function isPaidForEver(world: World, payee: Payment, before: number): boolean {
+	const { at, isProven } = world.paidForEver.get(idOf(payee)) ?? { at: Infinity, isProven: false };
+	const isDenied = world.runs.some((run) => denies(run, payee.key) && lastActAt(run) >= at);
+	return at < before && (isProven || !isDenied);
+}
 
 /** Whether the other run had begun, and not ended yet when the first began. */
 export const isDuring = (run: RunFacts, other: RunFacts): boolean =>

@@ -5,12 +5,13 @@
  * --- | --- | ---
  * `sent` | the reference is used: it was reserved, or a person settled it as paid | the reference becomes unused
  * `busy` | a reservation in this bucket; it counts for three slots of time | none, but the change that added it may remove it
- * `paid`, `paidConfirmed` | the fact *paid* | none
+ * `paid`, `paidConfirmed` | the fact *paid* | none, but a *paid* that only a person said ends when a person denies it
  * `payee` | the user ID and the amount that were paid | none
- * `anybody` | a person settled it as paid, without saying to whom: each user ID and amount fits | none
+ * `anybody` | a person settled it as paid, without saying to whom: each user ID and amount fits | a person denies it
+ * `saidPaid`, `saidPaidConfirmed` | the fact *saidPaid*: only a person said that it was paid | a person denies it, or a late response says that it was paid
  * `doubt`, `doubtConfirmed` | the fact *doubt*: nobody knows how the payment ended | the reference becomes unused
- * `settledNotPaid` | a person settled it as not paid | an expression contradicts that
- * `settledNotPaidOf` | a person settled as not paid what was sent at this time | none
+ * `settledNotPaid` | a person said that it was not paid | a person contradicts that
+ * `settledNotPaidOf` | a person said that what was sent at this time was not paid | none
  *
  * **A fact** is recorded in one call: *sent*, the fact, and the fact *confirmed*. It counts only with its
  * confirmation.
@@ -31,7 +32,7 @@ export interface Keyed {
 }
 
 /** A fact needs two marks; the second confirms the first. */
-export type Fact = 'paid' | 'doubt';
+export type Fact = 'paid' | 'saidPaid' | 'doubt';
 
 /** The time in ms for which a reservation belongs to its run: long enough to get a response and record it. */
 export const reservedForMs = maxTimeoutMs + 15_000;
@@ -89,3 +90,17 @@ export const factMarks = (fact: Fact, keyed: Keyed): string[] => [
 
 /** The marks that a reference loses when it becomes unused: *sent*, and its doubt. */
 export const marksOfUse = (keyed: Keyed): string[] => factMarks('doubt', keyed);
+
+/** The marks of the fact *saidPaid*. */
+export const saidPaidMarks = (keyed: Keyed): string[] => [
+	factMark('saidPaid', keyed),
+	confirmedMark('saidPaid', keyed),
+];
+
+/** The marks that a reference gets when a person settles it as paid, and loses when a person denies that. */
+export const marksOfSaidPaid = (keyed: Keyed): string[] => [
+	factMark('paid', keyed),
+	confirmedMark('paid', keyed),
+	...saidPaidMarks(keyed),
+	anybodyMark(keyed),
+];

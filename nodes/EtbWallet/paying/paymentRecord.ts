@@ -7,13 +7,13 @@
  *   person settles it as not paid.
  * - **Paid**: *sent*, *paid* and *paidConfirmed*. A run reports `alreadyPaid`, or `notPaid` for another person or
  *   amount than *payee* has. A reference becomes paid when its sender learns that the service paid, even late, or
- *   when a person settles it as paid. No run and no person takes this state back.
+ *   when a person settles it as paid. Only a reference that a person settled (*saidPaid*) can leave this state: it is in
+ *   doubt as soon as a person denies that.
  * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one, and no
  *   confirmed *doubt*. A run reports `unknown`. A reference comes into this state when a run reserves it, before it
  *   sends.
  * - **In doubt**: all others with *sent*. A run reports `unknown`. A reference comes into this state by time alone,
- *   or when its sender got no clear response in time, or when an expression says *paid* after somebody said *not
- *   paid*.
+ *   or when its sender got no clear response in time, or when two statements of people differ.
  *
  * **A reservation** is the right to send. It consists of *sent* of the reference, and *busy* of its bucket with the
  * number of the present slot of time. It belongs to its run for `reservedForMs`. A sender whose response comes later
@@ -31,9 +31,11 @@
  * One crash can leave the *payee* or *anybody* of a paid reference: the payment that was asked for is then reported
  * as paid before, and nothing is sent. `docs/operating.md` has these limits.
  *
+ * **Two statements that differ** put the reference in doubt: *paid* by an expression, if it was settled as not paid and is
+ * unused; *not paid*, if only a person said that it was paid. It needs one more statement to be paid or unused.
+ *
  * **A statement *not paid*** that an expression gives counts once: for the reference, or for each time of sending
- * that it names. If an expression settles the reference as paid while it is unused, the two statements differ: it is
- * in doubt again.
+ * that it names.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { abortedAfter, stopwatch, unlessAborted } from '../../shared/time';
@@ -47,7 +49,9 @@ import {
 	confirmedMark,
 	factMark,
 	factMarks,
+	marksOfSaidPaid,
 	marksOfUse,
+	saidPaidMarks,
 	paidValuesMark,
 	reservedForMs,
 	sentMark,
@@ -61,7 +65,7 @@ import { RecordChange } from '../../shared/record/recordChange';
 import { batchesOf } from './batches';
 
 /**
- * A person's statement about a reference: that it was paid, that it was not paid, or only that an earlier *not paid* is
+ * A person's statement about a reference: that it was paid, that it was not paid, or only that an earlier statement is
  * wrong. `sentAt`: the time at which the payment was sent that a *not paid* is about, compared as text.
  */
 export interface Statement extends Keyed {
@@ -80,8 +84,7 @@ export type PaymentState = ReferenceState | 'otherPayment';
  * - `settledPaid`, `settledNotPaid`: it was in doubt, and is now paid or unused
  * - `recordedPaid`: it was unused, and is now paid: this node did not send it, or it was refused or freed
  * - `statementRepeated`: it changes nothing, because it was settled as not paid before
- * - `contradicted`: it was settled as not paid, and now an expression says that it was paid, so it is in
- *   doubt again
+ * - `contradicted`: this statement and an earlier one differ, so it is in doubt again
  */
 export type StatementResult =
 	| ReferenceState
@@ -186,8 +189,10 @@ export class PaymentRecord {
 		return await this.change(async (change) => {
 			const states = await askReferenceStates(change, statements, slotNow());
 			const freedBefore = await askSettledNotPaid(change, states);
+			const saidPaid = await askSaidPaid(change, states);
 			const settled = new Map(
-				[...states].map(([each, state]) => {
+				[...states].map(([each, state]): [Each, StatementResult] => {
+					if (saidPaid.has(each)) return [each, 'contradicted'];
 					const mayBeOld = !isByHand && freedBefore.has(each);
 					return [each, resultOfStatement(state, each.says, mayBeOld)];
 				}),
@@ -197,13 +202,16 @@ export class PaymentRecord {
 			const paid = settledAs('settledPaid', 'recordedPaid');
 			const contradicted = settledAs('contradicted');
 			const freed = settledAs('settledNotPaid');
-			await change.write(paid.flatMap((each) => [...factMarks('paid', each), anybodyMark(each)]));
+			await change.write(paid.flatMap((each) => [sentMark(each), ...marksOfSaidPaid(each)]));
 			await change.write(contradicted.flatMap((each) => factMarks('doubt', each)));
-			change.remove(contradicted.map(settledNotPaidMark));
-			// The mark is stored before *sent* is removed, so that a change that fails halfway frees a reference only
-			// once.
+			change.remove([...saidPaid].flatMap(marksOfSaidPaid));
+			// A denied *paid* can be about a payment that was sent after an earlier *not paid*, which stays counted.
+			change.remove(contradicted.filter((each) => !saidPaid.has(each)).map(settledNotPaidMark));
+			// The marks are stored before others are removed, so that a change that fails halfway, or a statement that is
+			// repeated, frees a reference only once.
+			const notPaid = [...freed, ...saidPaid].filter(({ says }) => says === 'notPaid');
 			await change.write(
-				freed.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),
+				notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),
 			);
 			change.remove(freed.flatMap(marksOfUse));
 			return settled;
@@ -233,6 +241,9 @@ export class PaymentRecord {
 		const paidByOthers = await askFact(change, 'paid', notMade);
 		const free = notMade.filter((each) => !paidByOthers.has(each));
 		change.remove(free.flatMap(marksOfUse));
+		// A person may have settled it as paid before this late response. Nobody can deny the response.
+		const late = paid.filter((each) => !this.isOwn(each));
+		change.remove(late.flatMap(saidPaidMarks));
 	}
 
 	/** Whether the reservation of a payment is still this run's own. */
@@ -272,8 +283,19 @@ async function askSettledNotPaid<Each extends Statement>(
 	return new Set(concerned.filter((each) => recorded.has(statementMark(each))));
 }
 
+/** The statements that deny a *paid* which only a person said. */
+async function askSaidPaid<Each extends Statement>(
+	change: RecordChange,
+	states: ReadonlyMap<Each, ReferenceState>,
+): Promise<ReadonlySet<Each>> {
+	const denials = [...states]
+		.filter(([{ says }, state]) => state === 'paid' && says !== 'paid')
+		.map(([statement]) => statement);
+	return await askFact(change, 'saidPaid', denials);
+}
+
 /**
- * The result of a statement about a reference in this state.
+ * The result of a statement about a reference in this state, unless it denies a *paid* of a person.
  * @param mayBeOld whether a *not paid* was recorded before, and nobody typed this statement just now. Then a second *not
  * paid* of a reference, or of one sending of it, changes nothing. A *paid* of a reference that was settled as not
  * paid, and is unused now, makes it in doubt, because the two statements differ

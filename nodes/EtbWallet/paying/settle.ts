@@ -39,7 +39,8 @@ const itemResults: Readonly<Record<StatementResult, ItemResult>> = {
 	recordedPaid: {
 		code: 'settledPaid',
 		message: 'Recorded as paid, although it was not unknown in this node',
-		remedy: 'If that was a slip, only another reference pays it.',
+		remedy:
+			'Was that a slip? Then name it in Was Not Paid: it is unknown then, and can be settled.',
 	},
 	settledNotPaid: {
 		code: 'settledNotPaid',
@@ -53,8 +54,7 @@ const itemResults: Readonly<Record<StatementResult, ItemResult>> = {
 	},
 	contradicted: {
 		code: 'contradicted',
-		message:
-			'The answers differ: it was settled as not paid before, and now as paid. So it is unknown again, and nothing is sent',
+		message: 'This answer and an earlier one differ. So it is unknown again, and nothing is sent',
 		remedy: 'Ask the partner service once more, and settle it.',
 	},
 	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
@@ -80,6 +80,7 @@ const itemResults: Readonly<Record<StatementResult, ItemResult>> = {
  *   runs again must not free a payment that was sent since. *Was paid* of a reference that was settled as not
  *   paid and is unused now makes it unknown again: the two statements differ, and the wrong one must not lead
  *   to a second payment.
+ * - **In both cases** *was not paid* of a reference that only a person settled as paid makes it unknown again.
  *
  * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node
  * continues on fail
@@ -194,7 +195,7 @@ function readStatement(
 	if (takesBack && name === 'wasNotPaid')
 		throw new InvalidValueError(
 			`Was Not Paid has takesBack for ${show(reference)}`,
-			'Move it to Was Paid: it takes an earlier Was Not Paid back, because the payment may have been made.',
+			'Move it to Was Paid: it takes an earlier answer back, because that can be wrong.',
 		);
 	const says = takesBack ? 'takesBack' : name === 'wasPaid' ? 'paid' : 'notPaid';
 	return {
