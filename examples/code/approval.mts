@@ -27,12 +27,12 @@ function idsOf(row: PaymentRow): string[] {
 }
 
 /**
- * The payments that people who are ready got, or may have got, since the list was checked, and those that were voided, or
- * of which somebody said that nothing is missing. They count for any purpose, because the page told nothing of them.
+ * The payments that people who are ready got, or may have got, since the list was checked. They count for any purpose,
+ * because the page told nothing of them.
  */
 export function paymentsSince({ dryRun, before, now }: ShownList): RegisterRow[] {
-	const versionOf = ({ outcome, leftToDo, updatedAt }: RegisterRow): string =>
-		`${outcome} ${outcome === 'paid' ? (leftToDo ?? '') : new Date(updatedAt ?? 0).getTime()}`;
+	const versionOf = ({ outcome, updatedAt }: RegisterRow): string =>
+		outcome === 'paid' ? outcome : `${outcome} ${new Date(updatedAt ?? 0).getTime()}`;
 	const versions = new Map(before.map((row) => [row.id, versionOf(row)]));
 	const ready = new Set(dryRun.filter(({ outcome }) => outcome === 'ready').flatMap(idsOf));
 	return now.filter(

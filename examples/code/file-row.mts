@@ -1,19 +1,11 @@
 /** The files for people: result.xlsx, and the payments of a period. */
-import { minuteOf, notPaidAfterAll, settledAt } from './text.mts';
-import {
-	amountOf,
-	hasOutcome,
-	isOpenVoided,
-	isPaidOrVoided,
-	isPerhapsTwice,
-	type PaymentRow,
-} from './payment-row.mts';
+import { minuteOf, settledAt } from './text.mts';
+import { amountOf, hasOutcome, isSettled, type PaymentRow } from './payment-row.mts';
 
 const titles: Readonly<Record<string, string>> = {
 	unknown: 'UNKNOWN',
 	notPaid: 'Not paid',
 	paid: 'Paid',
-	voided: notPaidAfterAll,
 };
 
 /** The cells of a payment, by heading. */
@@ -32,11 +24,8 @@ export function fileRow(row: PaymentRow): Record<string, unknown> {
 		Transaction: row.txHash,
 		'Approved by': row.approvedBy,
 		'Settled by': row.settledBy,
-		// A reason of a paid row was written later, and has its own time.
-		'Settled at': row.settledBy && !(row.reason && isPaidOrVoided(row)) && settledAt(row),
-		'Left to do': isOpenVoided(row)
-			? 'Still to be paid?'
-			: isPerhapsTwice(row) && 'Perhaps paid twice',
+		// One that was sent again was written later.
+		'Settled at': isSettled(row) && settledAt(row),
 		Reason: row.reason,
 		Workflow: row.workflow,
 		Reference: row.reference,

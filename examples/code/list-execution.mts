@@ -1,8 +1,8 @@
 /** An execution of *Pay salaries from a file*: its list, the decision about it, and the rows by their end. */
 import type { Outcome } from '../../nodes/EtbWallet/codes.ts';
 import { declineChoice, paymentsSince } from './approval.mts';
-import { hasOutcome, isPaidOrVoided, type PaymentRow, type RegisterRow } from './payment-row.mts';
-import { openVoidedIn, otherCorrectionsOf, paidLessOf, withCorrections } from './paid-less.mts';
+import { hasOutcome, type PaymentRow, type RegisterRow } from './payment-row.mts';
+import { otherCorrectionsOf, paidLessOf, withCorrections } from './paid-less.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
 import { registerOf } from './register.mts';
 import { registerUpdates, type RegisterUpdate } from './register-updates.mts';
@@ -29,18 +29,15 @@ export interface ListExecution extends PayrollExecution {
 	ready: PaymentRow[];
 	unknown: PaymentRow[];
 	notPaid: PaymentRow[];
-	/** Those who were paid before, and those whose payment was voided. */
 	paidBefore: PaymentRow[];
 	/** Those of them who were paid less than the list has. */
 	paidLess: PaymentRow[];
-	/** Those who were recorded as paid, but were not, and whose amount is missing. */
-	openVoided: PaymentRow[];
 	/** Those who were paid a correction for this purpose, with another amount than the list has. */
 	otherCorrections: PaymentRow[];
 	/** Those who were paid by this execution. */
 	paid: PaymentRow[];
 	updates: RegisterUpdate[];
-	/** The payments of the period, for any purpose, paid or voided. */
+	/** The payments of the period, for any purpose. */
 	paidForPeriod: RegisterRow[];
 }
 
@@ -54,12 +51,12 @@ function decisionOf(
 	return since.length > 0 ? 'outdated' : 'notValid';
 }
 
-/** A person of a list of which nobody was paid, because its approval came after another payment. */
+/** A person of a list of which nobody was paid, because its approval came after another payment, or a record changed. */
 const asUnsent = (row: PaymentRow): PaymentRow => ({
 	...row,
 	outcome: 'notPaid',
 	reason:
-		'Nobody of the list was paid, because somebody in it got another payment meanwhile. Is it still to be paid?',
+		'Nobody of the list was paid, because a payment of somebody in it changed meanwhile. Is it still to be paid?',
 });
 
 export function listExecution(given: PayrollExecution): ListExecution {
@@ -99,10 +96,9 @@ export function listExecution(given: PayrollExecution): ListExecution {
 		notPaid: withOutcome('notPaid'),
 		paidBefore: withOutcome('alreadyPaid'),
 		paidLess: paidLessOf(results, register),
-		openVoided: openVoidedIn(results, register),
-		otherCorrections: otherCorrectionsOf(results, register),
+		otherCorrections: otherCorrectionsOf(results),
 		paid: withOutcome('paid'),
 		updates: registerUpdates(execution),
-		paidForPeriod: register.rows.filter((row) => isPaidOrVoided(row) && row.period === period),
+		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),
 	};
 }

@@ -16,9 +16,6 @@ import {
 import {
 	amountOf,
 	hasOutcome,
-	isSamePerson,
-	isPaidOrVoided,
-	isVoided,
 	hasRemark,
 	isCorrection,
 	isTitleOrTotal,
@@ -29,8 +26,7 @@ import {
 	type RegisterRow,
 } from './payment-row.mts';
 import { paidLessText } from './paid-less.mts';
-import { nextCorrection, openVoidedOf, paidLastTime, rowOf } from './register.mts';
-import { openStatementParts } from './statement-parts.mts';
+import { nextCorrection, paidLastTime, rowOf } from './register.mts';
 import { needsPerson, type RegisterUpdate } from './register-updates.mts';
 import {
 	peopleText,
@@ -39,7 +35,6 @@ import {
 	localTime,
 	minuteOf,
 	namesWithNumbers,
-	notPaidAfterAll,
 	formatSum,
 } from './text.mts';
 import type { User } from './workflow.mts';
@@ -58,12 +53,12 @@ function rowsToLookAt(execution: ListExecution, warnings: Warning[]): PaymentRow
 	const { ready, register, period, paidForPeriod } = execution;
 	const withOtherPayments = (row: PaymentRow): PaymentRow => {
 		const paidForIt = paidForPeriod.filter(({ employeeKey }) => employeeKey === row.employeeKey);
-		const isRecorded = (each: RegisterRow) => isPaidByStatement(each) || isVoided(each);
-		const recorded = paidForIt.filter(isRecorded).map((each) => {
-			const { settledBy, requestedAmountEtb, reason } = each;
-			const sum = formatSum([{ amountEtb: requestedAmountEtb }]);
-			return ` ${settledBy} recorded ${sum} ETB for ${forWhat(each)} as paid, without a transaction. ${reason ? `${reason}.` : ''}`;
-		});
+		const recorded = paidForIt
+			.filter(isPaidByStatement)
+			.map(
+				(each) =>
+					` ${each.settledBy} recorded ${formatSum([each])} ETB for ${forWhat(each)} as paid, without a transaction.`,
+			);
 		const text = `Paid for ${period} before: ${formatSum(paidForIt)} ETB.${recorded.join('')}`;
 		const others = (row.remarks ?? []).filter(({ code }) => code !== 'paidForPeriod');
 		return { ...row, remarks: [...others, { code: 'paidForPeriod', text }] };
@@ -87,7 +82,7 @@ function absentPeople(execution: ListExecution): PaymentRow[] {
 	// A correction is for few of them.
 	if (isCorrection(execution)) return [];
 	const ofPurpose = register.rows.filter((row) => row.purpose === purpose);
-	const known = ofPurpose.filter(isPaidOrVoided);
+	const known = ofPurpose.filter(hasOutcome('paid'));
 	const thisTime = ofPurpose.filter((row) => row.period === period && !hasOutcome('notPaid')(row));
 	const persons = new Set([...results, ...thisTime].map(({ employeeKey }) => employeeKey));
 	const ofFile = execution.people.filter(({ payroll }) => payroll === 'file');
@@ -141,10 +136,7 @@ function tooLittlePart(execution: ListExecution, isEarlier: boolean): Part {
 /** The doubtful people among those who were paid before, because the list means somebody else or another payment. */
 function paidBeforeParts(execution: ListExecution): Part[] {
 	const renamed = execution.paidBefore.filter((row) => hasRemark('changedName')(row) && row.paid);
-	// The red part about a voided payment says what is missing.
-	const others = execution.otherCorrections.filter(
-		(row) => !renamed.includes(row) && openVoidedOf(row, execution.register).length === 0,
-	);
+	const others = execution.otherCorrections.filter((row) => !renamed.includes(row));
 	const amounts = others.map(
 		(row) =>
 			`${namesWithNumbers([row])}, ${formatSum([row.paid ?? {}])} ETB paid, ${formatSum([{ amountEtb: row.listedAmountEtb }])} ETB in this list`,
@@ -158,17 +150,6 @@ function paidBeforeParts(execution: ListExecution): Part[] {
 		others.length > 0 &&
 			`<h4>A correction was paid before, with another amount, and not again: ${amounts.join('; ')}. Is the new amount a further correction, or only more than the first? ${correctionAdvice(execution, others)}.</h4>`,
 	];
-}
-
-/** The parts about statements on payments of the period to people who were paid before, or to all after the decision. */
-function statementsOf(execution: ListExecution): Part[] {
-	const { asksForApproval, period, register, results, updates } = execution;
-	const people = asksForApproval ? execution.openVoided : results;
-	const written = new Map(updates.map(({ row }) => [row.reference, row]));
-	const rows = [...register.rows.filter((row) => !written.has(row.reference)), ...written.values()];
-	return openStatementParts(
-		rows.filter((each) => each.period === period && people.some((row) => isSamePerson(each, row))),
-	);
 }
 
 /** The parts on top of the page that asks for approval. */
@@ -192,7 +173,6 @@ function questionParts(
 		absent.length > 0 && `<h4>Not in this list, see below: ${peopleText(absent)}</h4>`,
 		execution.paidLess.length > 0 &&
 			`<h4>${heading({ red: `${paidLessText(execution.paidLess, execution.register)}, see below` }, execution.paidLess, false)}</h4>`,
-		...statementsOf(execution),
 		...paidBeforeParts(execution),
 		`<p>${fileAndUploader(execution)}. Checked at ${minuteOf(Date.now())}. Somebody else has to approve it: send them the address of this page.</p>`,
 		section('Will be paid, look at these', toLookAt, execution.register),
@@ -205,8 +185,7 @@ function outdatedPart({ decision, paymentsSinceCheck }: ListExecution, uploadAga
 	if (decision !== 'outdated') return '';
 	const payments = paymentsSinceCheck.map((row) => {
 		const sum = amountOf(row) ? `${formatSum([row])} ETB ` : '';
-		const [unknown, voided] = [hasOutcome('unknown')(row), isVoided(row)];
-		const how = unknown ? 'UNKNOWN, ' : voided ? 'not paid, but was recorded as paid, ' : '';
+		const how = hasOutcome('unknown')(row) ? 'UNKNOWN, ' : '';
 		return `${namesWithNumbers([row])}: ${how}${sum}for ${escapeHtml(forWhat(row))}`;
 	});
 	return `<h2><em>Nobody was paid by this list. Since it was checked, people in it got a payment, or may have got it, or a record of one changed: ${payments.join('; ')}. Is anything of this list still to be paid? Then ${uploadAgain}.</em></h2>`;
@@ -225,12 +204,11 @@ function resultParts(execution: ListExecution, headings: string[], uploadAgain: 
 	// The rows of the period that another list left.
 	const own = new Set(updates.map(({ row }) => row.reference));
 	const leftByOthers = register.rows.filter(
-		(row) => row.period === period && !isPaidOrVoided(row) && !own.has(row.reference),
+		(row) => row.period === period && !hasOutcome('paid')(row) && !own.has(row.reference),
 	);
 	return [
 		outdatedPart(execution, uploadAgain),
 		`<h2>${[escapeHtml(forWhat({ purpose, period })), ...headings].join('.<br>')}</h2>`,
-		...statementsOf(execution),
 		...paidBeforeParts(execution),
 		`<p>${fileAndUploader(execution)}, ${isPaying || decision ? decided : unasked}.</p>`,
 		execution.unknown.length > 0 &&
@@ -289,8 +267,6 @@ export function listPage(execution: ListExecution, warnings: Warning[]) {
 		ready,
 		register,
 	} = execution;
-	const voided = paidBefore.filter((row) => isVoided(rowOf(register, row) ?? {}));
-	const closed = voided.filter((row) => !execution.openVoided.includes(row));
 	const toLookAt = rowsToLookAt(execution, warnings);
 	const absent = absentPeople(execution);
 	const lines = new Set(toLookAt.map(({ line }) => line));
@@ -309,12 +285,7 @@ export function listPage(execution: ListExecution, warnings: Warning[]) {
 		],
 		[unsentTitle, asksForApproval || isPaying ? [] : ready],
 		[{ red: paidLessText(execution.paidLess, register) }, execution.paidLess, false],
-		[{ red: notPaidAfterAll }, execution.openVoided, false],
-		[
-			'Paid before, not again',
-			paidBefore.filter((row) => ![...execution.paidLess, ...voided].includes(row)),
-		],
-		[`${notPaidAfterAll}, and nothing is missing any more`, closed, false],
+		['Paid before, not again', paidBefore.filter((row) => !execution.paidLess.includes(row))],
 	];
 	const otherGroups = others.filter(isFilled);
 	const absentTitle = `Set up or paid last time, not in this list and not paid for ${forWhat({ period, purpose })}`;

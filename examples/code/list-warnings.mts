@@ -8,15 +8,13 @@ import {
 	isCorrection,
 	isSamePerson,
 	isPaidByStatement,
-	isVoided,
-	requestedOf,
 	rowsLikeOthers,
 	type PaymentRow,
 	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, openVoidedOf, rowOf } from './register.mts';
+import { correctionsOf, rowOf } from './register.mts';
 import { renamedText } from './page.mts';
-import { peopleText, escapeHtml, forWhat, namesWithNumbers, formatSum } from './text.mts';
+import { peopleText, escapeHtml, namesWithNumbers, formatSum } from './text.mts';
 
 export interface Warning {
 	rows: PaymentRow[];
@@ -80,7 +78,7 @@ const periodsOf = (rows: RegisterRow[]): string =>
 function onTop(rows: PaymentRow[], execution: ListExecution, whom: string): string {
 	const persons = new Set(rows.map(({ employeeKey }) => employeeKey));
 	const others = execution.paidForPeriod.filter(
-		(row) => row.purpose !== execution.purpose && persons.has(row.employeeKey) && !isVoided(row),
+		(row) => row.purpose !== execution.purpose && persons.has(row.employeeKey),
 	);
 	const purposes = [...new Set(others.map(({ purpose }) => purpose))];
 	if (is13thMonth(execution))
@@ -93,12 +91,6 @@ function onTop(rows: PaymentRow[], execution: ListExecution, whom: string): stri
 			: '';
 	return `Is this a second payment for ${escapeHtml(execution.period)}? It looks so for ${whom}: ${formatSum(rows)} ETB on top of ${formatSum(others)} ETB for ${escapeHtml(purposes.join(', '))}.${hint}${doubt}`;
 }
-
-/** The reason for a further correction, if there is one. HTML. */
-const voidedText = (voided: RegisterRow[]): string =>
-	voided.length > 0
-		? ` (but ${formatSum(voided.map(requestedOf))} ETB for ${escapeHtml(voided.map(forWhat).join(', '))} is missing)`
-		: '';
 
 /** The warnings about a list, the most important first. */
 export function warningsAbout(execution: ListExecution): Warning[] {
@@ -134,17 +126,10 @@ export function warningsAbout(execution: ListExecution): Warning[] {
 		corrected.length > 3
 			? `${whom(corrected)} had ${formatSum(corrected.flatMap(paidCorrections))} ETB`
 			: corrected
-					.map(
-						(row) =>
-							`${namesWithNumbers([row])} had ${formatSum(paidCorrections(row))} ETB${voidedText(openVoidedOf(row, register))}`,
-					)
+					.map((row) => `${namesWithNumbers([row])} had ${formatSum(paidCorrections(row))} ETB`)
 					.join(', ');
 	const withoutPayment = isCorrection(execution)
-		? ready.filter(
-				(row) =>
-					openVoidedOf(row, register).length === 0 &&
-					!execution.paidForPeriod.some((each) => isSamePerson(row, each) && !isVoided(each)),
-			)
+		? ready.filter((row) => !execution.paidForPeriod.some((each) => isSamePerson(row, each)))
 		: [];
 	const [twice, different] = [rowsLikeOthers(ready), veryDifferent(execution)];
 	const settled = ready.filter((row) => rowOf(register, row)?.settledBy);

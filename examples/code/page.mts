@@ -7,18 +7,13 @@ import {
 	settledAt,
 	formatSum,
 	namesWithNumbers,
-	notPaidAfterAll,
 } from './text.mts';
 import {
 	amountOf,
 	hasOtherAmount,
 	hasOutcome,
 	isPaidByStatement,
-	isPaidOrVoided,
-	isOpenVoided,
-	isVoided,
-	requestedOf,
-	wasSentAgain,
+	isSettled,
 	likenessCodes,
 	onePerPayment,
 	remarksWith,
@@ -55,10 +50,7 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 	return [
 		row.line && `Row ${row.line}`,
 		isRepeated ? 'As above' : reason,
-		row.paid && (isVoided(known) ? notPaidAfterAll : `Paid${sum} to ${name}`),
-		isVoided(known) &&
-			known.requestedAmountEtb &&
-			`${formatSum([requestedOf(known)])} ETB, not counted`,
+		row.paid && `Paid${sum} to ${name}`,
 		isPaid && hasTime && paidAt && minuteOf(paidAt),
 		txHash,
 		// Without a purpose, the reference is the only word for it.
@@ -82,13 +74,11 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 /** The words for a statement that a person gave; empty if nobody did. */
 function statementText({ outcome }: PaymentRow, settled: RegisterRow): string {
 	// Of one that was sent again the reason says who said that it was not paid.
-	if (!settled.settledBy || wasSentAgain(settled)) return '';
+	if (!isSettled(settled)) return '';
 	const isSentAgain =
 		hasOutcome('notPaid')(settled) && (outcome === 'paid' || outcome === 'unknown');
-	const what = isPaidOrVoided(settled) ? 'paid' : 'not paid';
-	// A record that was taken back was written later, and its reason has its time.
-	const time = settled.reason && isPaidOrVoided(settled) ? '' : ` at ${settledAt(settled)}`;
-	return `${isSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settled.settledBy}${time}`;
+	const what = hasOutcome('paid')(settled) ? 'paid' : 'not paid';
+	return `${isSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settled.settledBy} at ${settledAt(settled)}`;
 }
 
 /** The title of some payments. It is red, on every page, if a person has to do something for them. */
@@ -106,11 +96,9 @@ export function heading(
 	// A row of a list counts by itself, because two people can have one number by mistake. Two rows of one payment that
 	// was sent count once.
 	const payments = onePerPayment(rows);
-	const isPaidNothing = (row: PaymentRow): boolean => isVoided(row) || row.paid?.amountEtb === 0;
-	const isUnknownAmount = (row: PaymentRow): boolean => !amountOf(row) && !isPaidNothing(row);
-	const without = payments.filter(isUnknownAmount).length;
+	const without = payments.filter((row) => !amountOf(row)).length;
 	const more = without > 0 ? ` (${without} of an amount that is not known)` : '';
-	const isSummed = hasSum && without < payments.length && !payments.every(isPaidNothing);
+	const isSummed = hasSum && without < payments.length;
 	const total = isSummed ? `, ${formatSum(payments)} ETB${more}` : '';
 	const persons = new Set(
 		payments.map((row) => row.line || row.employeeKey || row.userId || row.reference),
@@ -154,13 +142,6 @@ export function byPeriod(rows: PaymentRow[], register: Register, showPaid = sect
 			section({ red: 'UNKNOWN' }, own.filter(hasOutcome('unknown')), register),
 			section({ red: 'Not paid' }, own.filter(hasOutcome('notPaid')), register),
 			showPaid('Paid', own.filter(hasOutcome('paid')), register),
-			section({ red: notPaidAfterAll }, own.filter(isOpenVoided), register, false),
-			section(
-				`${notPaidAfterAll}, and nothing is missing any more`,
-				own.filter((row) => isVoided(row) && !isOpenVoided(row)),
-				register,
-				false,
-			),
 		];
 	});
 }

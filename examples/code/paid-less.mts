@@ -3,15 +3,12 @@ import {
 	hasOtherAmount,
 	isCorrection,
 	onePerPayment,
-	isOpenVoided,
-	isVoided,
 	roundingEtb,
 	sumOf,
 	type PaymentRow,
-	type RegisterRow,
 } from './payment-row.mts';
-import { correctionsOf, rowOf, type Register } from './register.mts';
-import { formatSum, notPaidAfterAll } from './text.mts';
+import { correctionsOf, type Register } from './register.mts';
+import { formatSum } from './text.mts';
 
 /**
  * The amount that is missing, in ETB; zero or less if nothing is. The register does not say for which purpose a
@@ -20,8 +17,6 @@ import { formatSum, notPaidAfterAll } from './text.mts';
 function missingEtb(row: PaymentRow, register: Register): number {
 	if (typeof row.paid?.amountEtb !== 'number') return 0;
 	const listedEtb = row.listedAmountEtb ?? 0;
-	const known: RegisterRow = rowOf(register, row) ?? {};
-	if (isVoided(known)) return 0;
 	const correctionEtb = row.purpose === 'salary' ? sumOf(correctionsOf(row, register)) : 0;
 	return listedEtb - row.paid.amountEtb - correctionEtb;
 }
@@ -32,18 +27,10 @@ export const paidLessOf = (results: PaymentRow[], register: Register): PaymentRo
 		results.filter((row) => !isCorrection(row) && missingEtb(row, register) > roundingEtb),
 	);
 
-/** Those whose payment was voided, and may be missing. */
-export const openVoidedIn = (results: PaymentRow[], register: Register): PaymentRow[] =>
-	results.filter((row) => row.paid && isOpenVoided(rowOf(register, row) ?? {}));
-
 /** Those who were paid a correction of this purpose, with another amount than the list has. */
-export const otherCorrectionsOf = (results: PaymentRow[], register: Register): PaymentRow[] =>
+export const otherCorrectionsOf = (results: PaymentRow[]): PaymentRow[] =>
 	results.filter(
-		(row) =>
-			isCorrection(row) &&
-			row.paid !== undefined &&
-			!isVoided(rowOf(register, row) ?? {}) &&
-			hasOtherAmount(row, row.paid),
+		(row) => isCorrection(row) && row.paid !== undefined && hasOtherAmount(row, row.paid),
 	);
 
 /** A row that was paid before with another amount, with a remark about the corrections of its period. */
@@ -60,16 +47,6 @@ export function paidLessText(rows: PaymentRow[], register: Register): string {
 	const missing = rows.map((row) => ({ amountEtb: missingEtb(row, register) }));
 	return `Paid less than the list has, ${formatSum(missing)} ETB less`;
 }
-
-/** The items for *Somebody needs you*, of those whose payment was voided. */
-export const itemsOfOpenVoided = (rows: PaymentRow[]) =>
-	rows.map((row) => ({
-		name: row.name,
-		requestedAmountEtb: row.listedAmountEtb,
-		outcome: 'notPaid',
-		reason: `${notPaidAfterAll}. See the page What is open`,
-		needsPerson: true,
-	}));
 
 /** The items for *Somebody needs you*. */
 export const itemsOfPaidLess = (rows: PaymentRow[]) =>

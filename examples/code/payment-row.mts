@@ -20,7 +20,7 @@ export type RegisterRow = Columns<{
 	phone: string;
 	/** The wallet. */
 	userId: string;
-	outcome: Outcome | 'voided';
+	outcome: Outcome;
 	reason: string;
 	/** The amount that was to be paid. */
 	requestedAmountEtb: number;
@@ -33,8 +33,6 @@ export type RegisterRow = Columns<{
 	workflow: string;
 	approvedBy: string;
 	settledBy: string;
-	/** The question that a person still has to find an answer to; empty if there was none. On a voided row empty means *missing*. */
-	leftToDo: 'missing' | 'perhapsTwice' | 'nothing' | '';
 }> & {
 	/** Columns of n8n. */
 	createdAt?: string | Date;
@@ -67,7 +65,7 @@ export interface PaymentRow
 	extends RegisterRow,
 		Partial<Pick<CheckedRow, 'line' | 'status' | 'toUserId' | 'problem' | 'remarks' | 'notRead'>> {
 	listedAmountEtb?: number;
-	/** The row of this very payment, if it was paid before, or voided. */
+	/** The row of this very payment, if it was paid before. */
 	paid?: RegisterRow;
 	/** The row of this very payment, if it is unknown. */
 	unknown?: RegisterRow;
@@ -105,25 +103,19 @@ export const hasOutcome =
 	({ outcome }: Outcomes): boolean =>
 		outcome === wanted;
 
-const outcomesBySureness = ['notPaid', 'voided', 'unknown', 'paid'];
+const outcomesBySureness = ['notPaid', 'unknown', 'paid'];
 /** A higher number is a surer outcome. It is negative for any other, such as *ready*. */
 export const sureness = ({ outcome }: Outcomes): number =>
 	outcomesBySureness.indexOf(outcome ?? '');
 
 /**
- * The amount that was paid, or is to be paid; 0 if it is not known, or voided. A row that cannot be paid has only the amount of
+ * The amount that was paid, or is to be paid; 0 if it is not known. A row that cannot be paid has only the amount of
  * the list. For a payment that was sent before, the list can have another amount, which does not count.
  */
 export function amountOf(row: PaymentRow): number {
-	if (row.outcome === 'voided') return 0;
 	const inList = row.paid || row.unknown ? 0 : row.listedAmountEtb;
 	return Number(row.amountEtb ?? row.paid?.amountEtb ?? row.requestedAmountEtb ?? inList ?? 0);
 }
-
-/** The amount that was to be paid, as the one to be counted. */
-export const requestedOf = ({ requestedAmountEtb }: RegisterRow): PaymentRow => ({
-	amountEtb: requestedAmountEtb,
-});
 
 export const sumOf = (rows: PaymentRow[]): number =>
 	rows.reduce((total, row) => total + amountOf(row), 0);
@@ -181,19 +173,9 @@ export const isPaidByStatement = ({ outcome, settledBy, txHash }: RegisterRow): 
 export const wasSentAgain = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
 	outcome === 'paid' && Boolean(settledBy) && Boolean(txHash);
 
-/** Whether it was sent again, or corrected, although a person said later that it had been paid. */
-export const isPerhapsTwice = ({ outcome, leftToDo }: RegisterRow): boolean =>
-	outcome === 'paid' && leftToDo === 'perhapsTwice';
-
-/** Whether a person said that such a record is wrong. */
-export const isVoided = hasOutcome('voided');
-
-/** Whether the amount of a voided payment may be missing: nobody said that it was paid in another way. */
-export const isOpenVoided = (row: RegisterRow): boolean =>
-	isVoided(row) && row.leftToDo !== 'nothing';
-
-/** Whether the node that paid it, or in which it was settled, has it as paid for ever, and never sends it again. */
-export const isPaidOrVoided = (row: Outcomes): boolean => hasOutcome('paid')(row) || isVoided(row);
+/** Whether a person settled it, and it was not sent since. */
+export const isSettled = (row: RegisterRow): boolean =>
+	isPaidByStatement(row) || (row.outcome === 'notPaid' && Boolean(row.settledBy));
 
 export const isTitleOrTotal = (row: PaymentRow): boolean =>
 	row.status === 'noPerson' || hasRemark('total')(row);

@@ -3,7 +3,6 @@ import { fileRow } from './file-row.mts';
 import { hasOutcome, isPaidByStatement } from './payment-row.mts';
 import { byPeriod, heading, pageField } from './page.mts';
 import { registerOf } from './register.mts';
-import { openStatementParts } from './statement-parts.mts';
 import { forWhat } from './text.mts';
 import { itemsOf } from './workflow.mts';
 
@@ -21,7 +20,6 @@ const { html } = pageField(
 	isMixed && `<h2>${heading('Paid in all', paid)}</h2>`,
 	recorded.length > 0 &&
 		`<p>${heading('Of these only recorded as paid by a person, without a transaction', recorded)}.</p>`,
-	...openStatementParts(rows),
 	rows.some(hasOutcome('unknown')) &&
 		'<p>Is somebody UNKNOWN settled already? If that was in the node of a workflow, run the workflow again: then it stands here.</p>',
 	...byPeriod(rows, register),

@@ -3,15 +3,12 @@ import { remarkIf } from '../../nodes/EtbWallet/list/remarks.ts';
 import { normalizeText } from '../../nodes/shared/normalizeText.ts';
 import {
 	hasOutcome,
-	isPaidOrVoided,
-	isVoided,
 	isTitleOrTotal,
 	type PaymentRow,
 	type PeopleRow,
 	type RegisterRow,
 } from './payment-row.mts';
 import { rowOf, registerOf, type Register } from './register.mts';
-import { isForRegister, statementAbout } from './settling.mts';
 import {
 	isOfOtherWorkflow,
 	itemsOf,
@@ -84,24 +81,9 @@ export function readExecution(): PayrollExecution | undefined {
 	const sent = lastResults.filter(({ mode }) => mode !== 'dryRun');
 	const sentEmployeeKeys = new Set(sent.map((row) => row.employeeKey));
 	const results = isSettling
-		? resultsOfStatements(nodes, register)
+		? lastResults.filter(({ reference }) => reference)
 		: resultsOfList(nodes, register, sentEmployeeKeys);
 	return { ...nodes, register, sentEmployeeKeys, results };
-}
-
-/** The results of the node, and those of statements that change only the register. */
-function resultsOfStatements(
-	{ lastResults, submitted }: NodeData,
-	{ rows }: Register,
-): PaymentRow[] {
-	const isOfRegister = (row: PaymentRow): boolean => isForRegister(statementAbout(submitted, row));
-	const ofRegister = rows.filter(isOfRegister).map(({ reference, outcome }) => ({
-		reference,
-		outcome,
-		message: 'It changed after the page was opened',
-		remedy: 'Look at it below, and answer on a fresh page',
-	}));
-	return [...lastResults.filter((row) => row.reference && !isOfRegister(row)), ...ofRegister];
 }
 
 function resultsOfList(
@@ -121,7 +103,7 @@ function resultsOfList(
 		const result = checked.status === 'ready' ? results.get(checked.employeeKey) : undefined;
 		const row = result === undefined ? listed : withResult(listed, result);
 		return withSentAmount(
-			// A payment that was paid before is not sent. It can have been voided while the page was open.
+			// A payment that was paid before is not sent. Somebody can have denied it while the page was open.
 			sent.has(row.employeeKey) && row.code !== 'paidBefore'
 				? row
 				: asRegistered(row, before, register),
@@ -160,20 +142,15 @@ function beforeSending(
 		const { reference } = unknown;
 		return { ...row, ...fromRegister, reference, outcome: 'unknown', isFromRegister: true };
 	}
+	// Somebody can deny that it was paid while the page is open.
+	const isDenied = row.paid && current.outcome && !hasOutcome('paid')(current);
 	const isElsewhere = row.status === 'problem' && !row.toUserId && payroll !== 'file';
 	const problem = `The salary of this person is paid by the payroll ${payroll}`;
 	return {
 		...row,
 		...(isElsewhere && payroll && { problem }),
-		// The payment can be voided or restored while the page is open.
-		...(row.paid &&
-			isPaidOrVoided(current) && {
-				paid: {
-					...row.paid,
-					amountEtb: isVoided(current) ? 0 : (current.amountEtb ?? current.requestedAmountEtb),
-				},
-			}),
-		outcome: row.paid ? 'alreadyPaid' : 'notPaid',
+		...(isDenied && { paid: undefined }),
+		outcome: row.paid && !isDenied ? 'alreadyPaid' : 'notPaid',
 	};
 }
 
@@ -187,7 +164,7 @@ const writtenAt = ({ updatedAt }: RegisterRow): number => new Date(updatedAt ?? 
 function asRegistered(row: PaymentRow, before: Register, register: Register): PaymentRow {
 	const current = rowOf(register, row);
 	// The register can have the proof of a payment of which only the node knew.
-	if (row.paid || (hasOutcome('alreadyPaid')(row) && !(current && isPaidOrVoided(current))))
+	if (row.paid || (hasOutcome('alreadyPaid')(row) && !(current && hasOutcome('paid')(current))))
 		return row;
 	if (current === undefined) return row;
 	// The texts of the row describe an unknown payment, so they are dropped.
@@ -195,7 +172,7 @@ function asRegistered(row: PaymentRow, before: Register, register: Register): Pa
 	const known: PaymentRow = { ...row, ...texts, unknown: undefined };
 	const isOtherName = normalizeText(current.name ?? '') !== normalizeText(row.name ?? '');
 	const isChanged = writtenAt(current) !== writtenAt(rowOf(before, row) ?? {});
-	if (isChanged && isPaidOrVoided(current))
+	if (isChanged && hasOutcome('paid')(current))
 		return {
 			...known,
 			outcome: 'alreadyPaid',
@@ -203,7 +180,7 @@ function asRegistered(row: PaymentRow, before: Register, register: Register): Pa
 			listedAmountEtb: row.listedAmountEtb ?? row.amountEtb ?? undefined,
 			paid: current,
 			remarks: remarkIf('changedName', isOtherName && `${current.name} when it was paid`),
-			isPaidMeanwhile: !isVoided(current),
+			isPaidMeanwhile: true,
 		};
 	const isUnknown = hasOutcome('unknown');
 	if (isUnknown(current) ? isUnknown(row) : !isUnknown(row) || !isChanged) return row;

@@ -9,7 +9,7 @@ import { failedListPage, listPage, updatesToWrite, rowsInFile } from './list-pag
 import { listExecution } from './list-execution.mts';
 import { whatIsOpenItems } from './what-is-open.mts';
 import { radio } from './page.mts';
-import { itemsOfOpenVoided, itemsOfPaidLess } from './paid-less.mts';
+import { itemsOfPaidLess } from './paid-less.mts';
 import { hasRemark } from './payment-row.mts';
 import { readExecution, type PayrollExecution } from './payroll-execution.mts';
 import { itemsForWhatNext } from './register-updates.mts';
@@ -34,10 +34,7 @@ function itemsOfList(payrollExecution: PayrollExecution): object[] {
 		},
 		...itemsForWhatNext(written, execution),
 		...(written.length > 0
-			? [
-					...itemsOfPaidLess([...execution.paidLess, ...execution.otherCorrections]),
-					...itemsOfOpenVoided(execution.openVoided),
-				]
+			? itemsOfPaidLess([...execution.paidLess, ...execution.otherCorrections])
 			: []),
 		...rowsInFile(execution).map(fileRow),
 	];

@@ -1,6 +1,6 @@
 /** *Page and rows* of `payroll.json`: the page *What is open*, or the rows after the monthly payments. */
 import { whatIsOpenItems } from './what-is-open.mts';
-import { itemsOfOpenVoided, itemsOfPaidLess, openVoidedIn, paidLessOf } from './paid-less.mts';
+import { itemsOfPaidLess, paidLessOf } from './paid-less.mts';
 import { hasRemark, type PaymentRow } from './payment-row.mts';
 import { readExecution, type PayrollExecution } from './payroll-execution.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
@@ -12,7 +12,6 @@ function itemsOfExecution(execution: PayrollExecution | undefined): object[] {
 	return [
 		...itemsForWhatNext(registerUpdates(execution), execution),
 		...itemsOfPaidLess(underpaid),
-		...itemsOfOpenVoided(openVoidedIn(execution.results, execution.register)),
 		...itemsOfRenamed(execution.results.filter(({ paid }) => paid)),
 	];
 }

@@ -7,9 +7,6 @@ import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import {
 	hasOutcome,
 	isCorrection,
-	isOpenVoided,
-	isPaidOrVoided,
-	isVoided,
 	isSamePerson,
 	employeeKeyOfRow,
 	referenceOf,
@@ -79,14 +76,7 @@ export const correctionsOf = (row: PaymentRow, { rows }: Register): RegisterRow[
 			isSamePerson(each, row) &&
 			each.period === row.period &&
 			isCorrection(each) &&
-			!isVoided(each) &&
 			!hasOutcome('notPaid')(each),
-	);
-
-/** The open voided payments of a person in a period. */
-export const openVoidedOf = (row: PaymentRow, { rows }: Register): RegisterRow[] =>
-	rows.filter(
-		(each) => isOpenVoided(each) && isSamePerson(each, row) && each.period === row.period,
 	);
 
 /** The purposes of corrections in the form *Upload a list*. */
@@ -106,14 +96,14 @@ export function nextCorrection(people: RegisterRow[], { rows }: Register): strin
 	);
 }
 
-/** The payments for a purpose, paid or voided, in the last period before one that has any. */
+/** The payments for a purpose in the last period before one that has any. */
 export function paidLastTime(
 	{ rows }: Register,
 	{ period, purpose }: { period: string; purpose: string },
 ): RegisterRow[] {
 	const periodOf = (row: RegisterRow): string => row.period ?? '';
 	const earlier = rows.filter(
-		(row) => isPaidOrVoided(row) && row.purpose === purpose && periodOf(row) < period,
+		(row) => hasOutcome('paid')(row) && row.purpose === purpose && periodOf(row) < period,
 	);
 	const last = earlier.map(periodOf).sort().at(-1);
 	return earlier.filter((row) => row.period === last);

@@ -3,43 +3,18 @@
  * that settle.
  */
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
-import type { RegisterRow } from './payment-row.mts';
+import { hasOutcome, type RegisterRow } from './payment-row.mts';
 import type { Submitted } from './workflow.mts';
 
 /** The payments that the page asks about. */
 export interface Asked {
 	unknown: RegisterRow[];
-	/** Those of which somebody said that they were not paid, and that were not sent since. */
-	saidNotPaid: RegisterRow[];
-	/** Those of which somebody said that they were paid, and the service gave no transaction. */
-	saidPaid: RegisterRow[];
-	/** Those of which somebody said that such a record is wrong. */
-	voided: RegisterRow[];
-	/** The voided ones that have to be paid in another way. */
-	openVoided: RegisterRow[];
-	/** The voided ones of which nothing is missing any more. */
-	closedVoided: RegisterRow[];
-	/** Those of which somebody said that they were not paid, and that were sent again, and paid. */
-	sentAgain: RegisterRow[];
-	/** Those that were sent again, or paid in another way, although they may have been paid. */
-	perhapsTwice: RegisterRow[];
-	/** Those of them beside which no correction counts. */
-	onlyOne: RegisterRow[];
+	/** Those that a person settled, and that were not sent since. */
+	settled: RegisterRow[];
 }
 
-/**
- * A statement of the form about a payment. `takesBack…`: an earlier one was wrong; `restores`: a voided one was paid;
- * `not…`: nothing is left to do.
- */
-export type Statement =
-	| 'paid'
-	| 'notPaid'
-	| 'takesBackPaid'
-	| 'takesBackNotPaid'
-	| 'restores'
-	| 'notMissing'
-	| 'isMissing'
-	| 'notTwice';
+/** A statement of the form about a payment. `takesBack`: that it was settled is perhaps wrong. */
+export type Statement = 'paid' | 'notPaid' | 'takesBack';
 
 /** The choices for a payment that is open. */
 export const choices = {
@@ -52,52 +27,31 @@ export const choices = {
 export const formFieldOf = ({ reference }: RegisterRow): string =>
 	encodeURIComponent(reference ?? '');
 
-/** The field for a payment that somebody recorded wrongly, and its choice for none. */
-export const mistakeField = 'mistake';
-export const noMistake = 'No';
-/** The choices of that field: the words after the name and the reference, and the statement that they make. */
-const mistakes: ReadonlyArray<[kind: keyof Asked, words: string, statement: Statement]> = [
-	['saidNotPaid', 'recorded as not paid, but perhaps it was', 'takesBackNotPaid'],
-	['sentAgain', 'recorded as not paid and paid again, but it was paid before', 'takesBackNotPaid'],
-	['openVoided', 'recorded as not paid, and nothing is missing any more', 'notMissing'],
-	['voided', 'recorded as not paid, but it was paid', 'restores'],
-	['closedVoided', 'recorded as not paid, and it is still missing', 'isMissing'],
-	['saidPaid', 'recorded as paid, but it was not', 'takesBackPaid'],
-	['perhapsTwice', 'perhaps paid twice, but one came back', 'notTwice'],
-	['onlyOne', 'perhaps paid twice, but only this one was made', 'notTwice'],
-];
+/** The field for the payments that somebody settled wrongly. */
+export const wrongField = 'wrong';
+
+const wrongWords = {
+	paid: 'recorded as paid, but perhaps it was not',
+	notPaid: 'recorded as not paid, but perhaps it was',
+};
 const choiceEnd = ({ reference }: RegisterRow, words: string): string =>
 	` (${reference}): ${words}`;
 
 /** The choice of that field about a payment. */
-const choiceAbout = (submitted: Submitted, row: RegisterRow) =>
-	mistakes.find(([, words]) => String(submitted[mistakeField]).endsWith(choiceEnd(row, words)));
+export const wrongChoice = (row: RegisterRow): string =>
+	`${row.name ?? 'No name'}${choiceEnd(row, hasOutcome('paid')(row) ? wrongWords.paid : wrongWords.notPaid)}`;
 
-/** The words of that choice. */
-export const wordsAbout = (submitted: Submitted, row: RegisterRow): string =>
-	choiceAbout(submitted, row)?.[1] ?? '';
-
-export const mistakeChoices = (asked: Asked): string[] =>
-	mistakes.flatMap(([kind, words]) =>
-		asked[kind].map((row) => `${row.name ?? 'No name'}${choiceEnd(row, words)}`),
-	);
-
-/** The statement of the form about a payment, also that an earlier one was wrong. */
+/** The statement of the form about a payment. */
 export function statementAbout(submitted: Submitted, row: RegisterRow): Statement | undefined {
 	const choice = submitted[formFieldOf(row)];
 	if (choice === choices.paid) return 'paid';
 	if (choice === choices.notPaid) return 'notPaid';
-	return choiceAbout(submitted, row)?.[2];
+	// The words are those of the row before the statement.
+	const ends = Object.values(wrongWords).map((words) => choiceEnd(row, words));
+	const wrong = [submitted[wrongField]].flat().map(String);
+	const isWrong = wrong.some((each) => ends.some((end) => each.endsWith(end)));
+	return isWrong ? 'takesBack' : undefined;
 }
-
-const statementsToNode: ReadonlyArray<Statement | undefined> = [
-	'paid',
-	'notPaid',
-	'takesBackNotPaid',
-];
-/** Whether a statement changes only the register: the node that has a payment as paid never sends it. */
-export const isForRegister = (statement: Statement | undefined): boolean =>
-	statement !== undefined && !statementsToNode.includes(statement);
 
 /**
  * Whether a payment changed after the page was opened, and is not settled. It can have been sent again, and the person did
@@ -115,28 +69,25 @@ function isOutdated(
 	const key = referenceKeyOf(reference ?? '');
 	const current = now.filter((row) => referenceKeyOf(row.reference ?? '') === key);
 	const hasClearOutcome = ({ outcome }: RegisterRow): boolean =>
-		outcome === 'paid' || outcome === 'voided' || outcome === 'notPaid';
+		outcome === 'paid' || outcome === 'notPaid';
 	return (
 		current.length === 0 ||
 		current.some((row) => !hasClearOutcome(row) && !shown.has(versionOf(row)))
 	);
 }
 
-/**
- * The field *Was Paid* of the node that settles. If a *not paid* is taken back, the payment is unknown again. Other
- * statements about a record change only the register.
- */
+/** The field *Was Paid* of the node that settles. A payment of which a statement is taken back is unknown again. */
 export const wasPaid = (
 	submitted: Submitted,
-	asked: Asked,
+	{ unknown, settled }: Asked,
 	before: RegisterRow[],
 	now: RegisterRow[],
 ) => [
-	...asked.unknown
+	...unknown
 		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, before, now))
 		.map(({ reference }) => reference),
-	...[...asked.saidNotPaid, ...asked.sentAgain]
-		.filter((row) => statementAbout(submitted, row) === 'takesBackNotPaid')
+	...settled
+		.filter((row) => statementAbout(submitted, row) === 'takesBack')
 		.map(({ reference }) => ({ reference, takesBack: true })),
 ];
 

@@ -1,14 +1,5 @@
 /** The page *What is open*, and after the statements the page of the rows that were recorded. */
-import {
-	hasOutcome,
-	isOpenVoided,
-	isPaidByStatement,
-	isPerhapsTwice,
-	isSamePerson,
-	isVoided,
-	wasSentAgain,
-	type RegisterRow,
-} from './payment-row.mts';
+import { hasOutcome, isSamePerson, isSettled, type RegisterRow } from './payment-row.mts';
 import {
 	byPeriod,
 	formLink,
@@ -20,35 +11,26 @@ import {
 	type Part,
 } from './page.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
-import { correctionsOf, paidLastTime } from './register.mts';
+import { paidLastTime } from './register.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
-import {
-	choices,
-	formFieldOf,
-	mistakeChoices,
-	mistakeField,
-	noMistake,
-	type Asked,
-} from './settling.mts';
-import { openStatementParts, statementParts } from './statement-parts.mts';
+import { choices, formFieldOf, wrongChoice, wrongField, type Asked } from './settling.mts';
+import { statementParts } from './statement-parts.mts';
 import { escapeHtml, forWhat, namesWithNumbers, formatSum } from './text.mts';
 import { isOfOtherWorkflow } from './workflow.mts';
 
-/** The fields of the page: one for each payment that is open, and one for a wrong record. */
+/** The fields of the page: one for each payment that is open, and one for wrong records. */
 function questions(asked: Asked) {
 	const fields = asked.unknown.map((row) => {
 		const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${row.reference})`;
 		return radio(formFieldOf(row), label, Object.values(choices), choices.notKnown);
 	});
-	const records = mistakeChoices(asked);
-	const mistake = {
-		fieldType: 'dropdown',
-		fieldName: mistakeField,
-		fieldLabel: 'Is one of these records wrong?',
-		defaultValue: noMistake,
-		fieldOptions: { values: [noMistake, ...records].map((option) => ({ option })) },
+	const wrong = {
+		fieldType: 'checkbox',
+		fieldName: wrongField,
+		fieldLabel: 'Is one of these records wrong? Then it is unknown again.',
+		fieldOptions: { values: asked.settled.map((row) => ({ option: wrongChoice(row) })) },
 	};
-	return records.length > 0 ? [...fields, mistake] : fields;
+	return asked.settled.length > 0 ? [...fields, wrong] : fields;
 }
 
 /** The items of the Code node of a payroll in which somebody opened *What is open*. */
@@ -60,22 +42,10 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 	const unknown = now.filter(hasOutcome('unknown'));
 	const elsewhere = unknown.filter(isOfOtherWorkflow);
 	const isOwn = (row: RegisterRow): boolean => !isOfOtherWorkflow(row) && Boolean(row.reference);
-	const referenced = now.filter(({ reference }) => reference);
 	const notPaid = now.filter(hasOutcome('notPaid'));
 	const asked: Asked = {
 		unknown: unknown.filter(isOwn),
-		saidNotPaid: notPaid.filter(({ settledBy }) => settledBy).filter(isOwn),
-		sentAgain: now.filter((row) => wasSentAgain(row) && !isPerhapsTwice(row)).filter(isOwn),
-		// These change only the register. The workflow that paid can be gone.
-		saidPaid: referenced.filter(isPaidByStatement),
-		voided: referenced.filter(isVoided),
-		openVoided: referenced.filter(isOpenVoided),
-		closedVoided: referenced.filter((row) => isVoided(row) && !isOpenVoided(row)),
-		perhapsTwice: referenced.filter(isPerhapsTwice),
-		onlyOne: referenced.filter(
-			(row) =>
-				isPerhapsTwice(row) && (row.txHash || correctionsOf(row, execution.register).length === 0),
-		),
+		settled: now.filter(isSettled).filter(isOwn),
 	};
 	const { openPath, pagesBefore } = execution;
 	const isFirst = pagesBefore === 0;
@@ -91,7 +61,7 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 	];
 	const openAgain =
 		!isFirst &&
-		asked.unknown.length + mistakeChoices(asked).length > 0 &&
+		asked.unknown.length + asked.settled.length > 0 &&
 		`<p>To record more, or to correct a record: ${formLink(openPath, 'What is open')}</p>`;
 	const [unpaidElsewhere, unpaidHere] = [notPaid.filter(isOfOtherWorkflow), notPaid.filter(isOwn)];
 	const unpaid = new Map(unpaidHere.map((row) => [forWhat(row), row]));
@@ -125,7 +95,6 @@ export function whatIsOpenItems(execution: PayrollExecution) {
 	);
 	const shown = pageField(
 		...(isFirst ? [] : statementParts(rows, unknown, execution)),
-		...openStatementParts(now),
 		...openParts,
 		openAgain,
 		correct,

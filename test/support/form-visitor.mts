@@ -90,8 +90,7 @@ export class FormVisitor {
 
 	/**
 	 * Sends the form of a page that waits, as the page's script does: each question whose label holds a key of
-	 * `choices` gets the option that begins with its value, the others their first one; a dropdown gets the value,
-	 * or is left empty.
+	 * `choices` gets the option that begins with its value, the others their first one, or none if they are not required.
 	 * @param page one that was opened before
 	 */
 	async answer(
@@ -107,10 +106,12 @@ export class FormVisitor {
 				questions.some(({ label }) => label.includes(key)),
 				`no question has ${key}`,
 			);
-		for (const { index, label, options } of questions) {
-			const said = Object.entries(choices).find(([key]) => label.includes(key))?.[1] ?? '';
-			const chosen = options.find((option) => option.startsWith(said));
-			body.set(`field-${index}`, chosen === undefined ? said : JSON.stringify([chosen]));
+		for (const { index, label, options, isRequired } of questions) {
+			const said = Object.entries(choices).find(([key]) => label.includes(key))?.[1];
+			const chosen = options.filter((option) => option.startsWith(said ?? ''));
+			assert.ok(said === undefined || chosen.length > 0, `${label} has no option ${said}`);
+			const isAnswered = said !== undefined || isRequired;
+			body.set(`field-${index}`, JSON.stringify(isAnswered ? chosen.slice(0, 1) : []));
 		}
 		const signal = AbortSignal.timeout(RESPONDS_WITHIN);
 		try {
@@ -227,17 +228,25 @@ const unescaped = (html: string): string =>
 		.replaceAll('&quot;', '"')
 		.replaceAll('&amp;', '&');
 
-/** The questions of a form: their place, their label and their options, none of a dropdown. */
-function questionsOn(page: string): Array<{ index: number; label: string; options: string[] }> {
-	const found = /<label class='form-label[^>]*>([^<]*)<\/label>[\s\S]*?id='field-(\d+)'/g;
+interface Question {
+	/** The place in the form. */
+	index: number;
+	label: string;
+	options: string[];
+	isRequired: boolean;
+}
+
+function questionsOn(page: string): Question[] {
+	const found = /<label class='form-label([^>]*)>([^<]*)<\/label>[\s\S]*?id='field-(\d+)'/g;
 	const labels = [...page.matchAll(found)];
-	return labels.map(([, label = '', index = '']) => {
+	return labels.map(([, classes = '', label = '', index = '']) => {
 		const options = [
 			...page.matchAll(new RegExp(`id='option\\d+_field-${index}' value='([^']*)'`, 'g')),
 		];
 		return {
 			index: Number(index),
 			label: unescaped(label).trim(),
+			isRequired: classes.includes('required'),
 			options: options.map(([, value = '']) => unescaped(value)),
 		};
 	});

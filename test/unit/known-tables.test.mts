@@ -448,20 +448,6 @@ describe('with Known Payments', () => {
 		expect(codesOf(other)).toContain('changedName');
 	});
 
-	test('a payment that was recorded as paid by mistake is not made again, and counts for nothing else', () => {
-		const voided = { outcome: 'voided', requestedAmountEtb: 5000 };
-		expect(against([paid({ ...thisMonth, ...voided })]).paid?.amountEtb).toBe(0);
-		const later = against([paid(voided), paid({ ...voided, purpose: 'bonus', reference: 'b' })]);
-		expect(later.lastTime).toBeUndefined();
-		expect(codesOf(later)).toEqual(['new']);
-	});
-
-	test('a payment that is unknown counts more than a voided one', () => {
-		const voided = paid({ ...thisMonth, outcome: 'voided' });
-		const unknown = paid({ ...thisMonth, reference: 'other', outcome: 'unknown' });
-		expect(against([voided, unknown]).status).toBe('problem');
-	});
-
 	test('a payment without an employee number is one of the person with its wallet', () => {
 		const now = new Date();
 		const more = { reference: 'welcome-1', purpose: null, period: null, employeeKey: null };

@@ -44,7 +44,7 @@ export interface CheckedRow
 	known?: 'new' | 'changed' | 'same';
 	/** The payment for the same purpose that was the last before this period, or if there is none, the newest. */
 	lastTime?: RegisteredFields;
-	/** The row of this very payment, paid or voided, with the status `paidBefore`. */
+	/** The row of this very payment, with the status `paidBefore`. */
 	paid?: RegisteredFields;
 	/** The row of this very payment that the register has as unknown; the status is `problem`. */
 	unknown?: RegisteredFields;

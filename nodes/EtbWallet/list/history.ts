@@ -2,13 +2,7 @@
 import { normalizeText } from '../../shared/normalizeText';
 import { referenceKeyOf } from '../../shared/reference';
 import { groupBy } from '../../shared/groupBy';
-import {
-	isPaid,
-	isUnknown,
-	isVoided,
-	type KnownTables,
-	type RegisteredPayment,
-} from './knownTables';
+import { isPaid, isUnknown, type KnownTables, type RegisteredPayment } from './knownTables';
 import { listReference } from '../../shared/listReference';
 import type { Period } from './period';
 import type { Person } from './rows';
@@ -17,7 +11,7 @@ import type { Person } from './rows';
 export interface History {
 	/** The person in Known People. */
 	knownPerson?: Person;
-	/** The row of this very payment, if the register has it as paid, or as voided. Then it is not sent. */
+	/** The row of this very payment, if the register has it as paid. Then it is not sent. */
 	paidBefore?: RegisteredPayment;
 	/** The rows of this very payment that the register has as unknown. */
 	unknown: RegisteredPayment[];
@@ -83,8 +77,8 @@ export function historyFinder(
 		const owners = [employeeKey, ...(person.userId ? [walletOf(person)] : [])];
 		const reference = referenceKeyOf(listReference(purpose, period, employeeKey));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
-		const paid = rows.find(isPaid);
-		const unknown = rows.filter((each) => !paid && isUnknown(each));
+		const paidBefore = rows.find(isPaid);
+		const unknown = rows.filter((each) => !paidBefore && isUnknown(each));
 		const otherPayments = (paidTo.get(employeeKey) ?? [])
 			.filter((each) => !rows.includes(each))
 			.sort(comparePeriods);
@@ -94,7 +88,7 @@ export function historyFinder(
 		const before = otherPaymentsForPurpose.filter((each) => each.period < period);
 		return {
 			knownPerson: peopleByKey.get(employeeKey),
-			paidBefore: paid ?? (unknown.length === 0 ? rows.find(isVoided) : undefined),
+			paidBefore,
 			unknown,
 			otherUnknown: owners
 				.flatMap((owner) => unknownTo.get(owner) ?? [])

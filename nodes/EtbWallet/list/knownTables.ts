@@ -73,7 +73,7 @@ export function readRegister(given: unknown, listPurpose: string): RegisteredPay
 		return {
 			person: {
 				...personOf(row),
-				amountEtb: outcome === 'voided' ? 0 : amountIn(row, 'amountEtb', 'requestedAmountEtb'),
+				amountEtb: amountIn(row, 'amountEtb', 'requestedAmountEtb'),
 				employee: visibleTextOf(row, 'employee') || employeeKey,
 				employeeKey,
 			},
@@ -91,7 +91,6 @@ export function readRegister(given: unknown, listPurpose: string): RegisteredPay
 }
 
 export const isPaid = ({ outcome }: RegisteredPayment): boolean => outcome === 'paid';
-export const isVoided = ({ outcome }: RegisteredPayment): boolean => outcome === 'voided';
 export const isUnknown = ({ outcome }: RegisteredPayment): boolean => outcome === 'unknown';
 
 /**

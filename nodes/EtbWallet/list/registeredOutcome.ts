@@ -2,20 +2,16 @@
 import { normalizeText } from '../../shared/normalizeText';
 import { outcomeByCode, type Outcome } from '../codes';
 
-/**
- * The outcome of a row of the register. `notPaid`: no payment is known to have been made. `voided`: a person recorded it as
- * paid by mistake, so it was not paid, and its reference is never sent.
- */
-export type RegisteredOutcome = 'paid' | 'voided' | 'unknown' | 'notPaid';
+/** The outcome of a row of the register. `notPaid`: no payment is known to have been made. */
+export type RegisteredOutcome = 'paid' | 'unknown' | 'notPaid';
 
 /** What each outcome of *Create*, and each code of it, means for a row of the register; by normalized text. */
-const meanings: ReadonlyMap<string, RegisteredOutcome> = new Map([
-	['voided', 'voided'],
-	...[
+const meanings: ReadonlyMap<string, RegisteredOutcome> = new Map(
+	[
 		...Object.values(outcomeByCode).map((outcome) => [outcome, outcome] as const),
 		...Object.entries(outcomeByCode),
-	].map(([text, outcome]) => [normalizeText(text), meaningOf(outcome)] as const),
-]);
+	].map(([text, outcome]) => [normalizeText(text), meaningOf(outcome)]),
+);
 
 function meaningOf(outcome: Outcome): RegisteredOutcome {
 	if (outcome === 'unknown') return outcome;

@@ -333,7 +333,7 @@ void describe('payroll.json', () => {
 		await change(id, 'Payments', { dataTableId: { __rl: true, mode: 'name', value: 'Older' } });
 		const first = await run(id);
 		assert.deepEqual(paid(already), []);
-		assert.match(first.error ?? '', /leftToDo/);
+		assert.match(first.error ?? '', /workflow/);
 	});
 
 	test('nobody settles without a login', async () => {
