@@ -24,7 +24,7 @@ export function fileRow(row: PaymentRow): Record<string, unknown> {
 		Transaction: row.txHash,
 		'Approved by': row.approvedBy,
 		'Settled by': row.settledBy,
-		// One that was sent again was written later.
+		// After a second sending, `updatedAt` is not the time of settling.
 		'Settled at': isSettled(row) && settledAt(row),
 		Reason: row.reason,
 		Workflow: row.workflow,

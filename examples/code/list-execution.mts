@@ -51,7 +51,7 @@ function decisionOf(
 	return since.length > 0 ? 'outdated' : 'notValid';
 }
 
-/** A person of a list of which nobody was paid, because its approval came after another payment, or a record changed. */
+/** A row of a list that was approved too late. */
 const asUnsent = (row: PaymentRow): PaymentRow => ({
 	...row,
 	outcome: 'notPaid',

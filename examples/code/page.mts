@@ -73,7 +73,7 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 
 /** The words for a statement that a person gave; empty if nobody did. */
 function statementText({ outcome }: PaymentRow, settled: RegisterRow): string {
-	// Of one that was sent again the reason says who said that it was not paid.
+	// If it was sent again, `reason` names the person who said that it was not paid.
 	if (!isSettled(settled)) return '';
 	const isSentAgain =
 		hasOutcome('notPaid')(settled) && (outcome === 'paid' || outcome === 'unknown');

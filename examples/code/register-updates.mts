@@ -21,30 +21,29 @@ const storedOutcomes: Readonly<Record<string, RegisterRow['outcome']>> = {
 const storedOutcome = ({ outcome }: PaymentRow): RegisterRow['outcome'] =>
 	storedOutcomes[outcome ?? ''] ?? outcome;
 
-/** Whether a statement changed nothing in the node, because somebody had settled it there as not paid. */
+/** Whether the statement *It was not paid* changed nothing in the node, because somebody had settled it there. */
 export const wasSettledInNode = (
 	result: PaymentRow,
 	old: RegisterRow,
-	{ isSettling, submitted }: PayrollExecution,
+	{ submitted }: PayrollExecution,
 ): boolean =>
-	isSettling &&
 	result.code === 'ready' &&
-	(hasOutcome('paid')(old)
-		? isPaidByStatement(old)
-		: statementAbout(submitted, result) === 'notPaid');
+	!hasOutcome('paid')(old) &&
+	statementAbout(submitted, result) === 'notPaid';
 
 /**
- * Whether a statement makes a payment unknown again, because it differs from an earlier one. The node can have been told
- * before that it was not paid, and the register not.
+ * Whether a statement makes a payment unknown again, because it differs from an earlier one. If only the register has that
+ * earlier *paid*, because the node lost its record, this one statement does not make it *not paid* either.
  */
 export const isUnknownAgain = (
-	{ code, outcome }: PaymentRow,
+	result: PaymentRow,
 	old: RegisterRow,
 	{ isSettling }: PayrollExecution,
 ): boolean =>
 	isSettling &&
-	outcome === 'unknown' &&
-	(isPaidByStatement(old) || (code === 'contradicted' && !hasOutcome('paid')(old)));
+	(isPaidByStatement(old)
+		? storedOutcome(result) !== 'paid'
+		: result.code === 'contradicted' && !hasOutcome('paid')(old));
 
 /** Whether the old reason stays, because the new one says only that it is still unknown. */
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
@@ -91,8 +90,8 @@ function staysAsItIs(row: PaymentRow, old: RegisterRow, execution: PayrollExecut
 	if (!execution.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
 	// It was sent again after somebody had recorded it as not paid, and n8n died before it wrote the register.
-	const wasSentAgain = hasOutcome('unknown')(row) && hasOutcome('notPaid')(old);
-	const changesRow = wasSentAgain || codesOfChange.includes(row.code ?? '');
+	const isSentAgain = hasOutcome('unknown')(row) && hasOutcome('notPaid')(old);
+	const changesRow = isSentAgain || codesOfChange.includes(row.code ?? '');
 	return !changesRow;
 }
 
@@ -121,8 +120,8 @@ function settlerOf(
 	}
 	// The statement that it was not paid stays known of a payment that was sent again.
 	if (row.txHash && hasOutcome('notPaid')(old)) return old.settledBy ?? '';
-	const isUnknown = hasOutcome('unknown')(row);
-	return execution.isSettling && !isUnknown ? execution.submitted.user?.email : '';
+	const isSettled = execution.isSettling && !isUnknownAgain(row, old, execution);
+	return isSettled && !hasOutcome('unknown')(row) ? execution.submitted.user?.email : '';
 }
 
 /**
@@ -138,9 +137,9 @@ function timeOfSending(
 	// Nothing was sent of another payment. Its time and its amount are not known.
 	if (code === 'otherPayment' || (isSettling && !requestedAmountEtb)) return paidAt;
 	if (!isSettling) return outcome === 'unknown' ? new Date().toISOString() : paidAt;
-	if (paidAt || outcome !== 'paid' || !updatedAt) return paidAt;
-	// A row of an earlier version has no time: that at which it was written is nearest.
-	return new Date(updatedAt).toISOString();
+	// A row that a person wrote has no time: that at which it was written is nearest.
+	const isWrittenByHand = !paidAt && outcome === 'paid' && updatedAt;
+	return isWrittenByHand ? new Date(updatedAt).toISOString() : paidAt;
 }
 
 /** A row of the register for a result. One without `id` is new. */
@@ -154,7 +153,8 @@ function updateFor(result: PaymentRow, execution: PayrollExecution): RegisterUpd
 	const reference = referenceOf(result);
 	const known: RegisterRow = rowOf(execution.register, result) ?? {};
 	const { updatedAt, createdAt, ...old } = known;
-	const [outcome, reason] = [storedOutcome(result), registeredReason(result, old, execution)];
+	const outcome = isUnknownAgain(result, old, execution) ? 'unknown' : storedOutcome(result);
+	const reason = registeredReason(result, old, execution);
 	if (staysAsItIs(result, old, execution)) {
 		// The row has the name of the list, and its reason the name at the time of the payment.
 		const { name = old.name } = hasOutcome('paid')(old) ? result : {};

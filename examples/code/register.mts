@@ -23,11 +23,11 @@ export interface Register {
 	 * transaction is left out if another one has it, because it is that of a workflow that did not send.
 	 */
 	rows: RegisterRow[];
-	/** The rows of each payment without a transaction, but those that are not paid: two workflows at once can write one each. */
+	/** The rows of each payment without a transaction, except those that are *notPaid*: two workflows at once can write one each. */
 	withoutTransaction: ReadonlyMap<string, RegisterRow[]>;
 }
 
-/** The other rows of a payment that have no transaction, but those that are not paid. */
+/** The other rows of a payment that have no transaction, except those that are *notPaid*. */
 export const copiesOf = (row: RegisterRow, { withoutTransaction }: Register): RegisterRow[] =>
 	(withoutTransaction.get(keyOfRow(row)) ?? []).filter(({ id }) => id !== row.id);
 

@@ -58,7 +58,7 @@ export function statementAbout(submitted: Submitted, row: RegisterRow): Statemen
  * not ask about that.
  * @param before the register as the page had it @param now the register after the page was answered
  */
-function isOutdated(
+export function isOutdated(
 	{ reference }: RegisterRow,
 	before: RegisterRow[],
 	now: RegisterRow[],

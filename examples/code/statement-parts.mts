@@ -5,7 +5,7 @@ import { wasSentAgain, type PaymentRow, type RegisterRow } from './payment-row.m
 import type { PayrollExecution } from './payroll-execution.mts';
 import { rowOf } from './register.mts';
 import { isUnknownAgain, wasSettledInNode } from './register-updates.mts';
-import { statementAbout } from './settling.mts';
+import { isOutdated, statementAbout } from './settling.mts';
 import { escapeHtml, namesWithNumbers } from './text.mts';
 
 /**
@@ -52,7 +52,7 @@ export function statementParts(
 	unknown: RegisterRow[],
 	execution: PayrollExecution,
 ): Part[] {
-	const { submitted, register, lastResults, results } = execution;
+	const { submitted, register, lastResults, results, paymentsBefore, paymentsNow } = execution;
 	const statements = results.map((result, index) => ({ result, row: rows[index] ?? {} }));
 	const ends = groupBy(statements, ({ result }) =>
 		endOf(result, rowOf(register, result) ?? {}, execution),
@@ -62,7 +62,7 @@ export function statementParts(
 		of.length > 0 && `<h4>${before}: ${namesWithNumbers(of)}. ${after}.</h4>`;
 	const askAgain = 'Ask the partner service once more, and answer on a fresh page';
 	const isAnswered = new Set(rows.map(({ reference }) => reference));
-	// A node that could settle nothing gives one item, without a reference.
+	// A node that could settle nothing gives one item, without a reference. It got no statement that was outdated.
 	const failure = lastResults.find(({ reference }) => !reference);
 	const withoutResult = register.rows.filter(
 		(row) => statementAbout(submitted, row) !== undefined && !isAnswered.has(row.reference),
@@ -73,9 +73,10 @@ export function statementParts(
 		...(ends.get('notRecorded') ?? []).map(
 			({ result, row }) => `${row.name} (${row.reference}): ${reasonNotRecorded(result)}`,
 		),
-		...withoutResult.map(
-			(row) => `${row.name} (${row.reference}): ${failure ? reasonNotRecorded(failure) : changed}`,
-		),
+		...withoutResult.map((row) => {
+			const isFailure = failure !== undefined && !isOutdated(row, paymentsBefore, paymentsNow);
+			return `${row.name} (${row.reference}): ${isFailure ? reasonNotRecorded(failure) : changed}`;
+		}),
 	];
 	const isNothing = ends.size === 0 && withoutResult.length === 0;
 	return [

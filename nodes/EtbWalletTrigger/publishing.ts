@@ -33,7 +33,7 @@ import { readSettings } from './settings';
 const setUrlMs = 10_000;
 const attemptMs = 8_000;
 
-/** A trigger that shall receive the events of an account. Each call of n8n makes a new object. */
+/** A trigger that wants the events of an account. Each call of n8n makes a new object. */
 interface Listener {
 	triggerKey: string;
 	/** The account, by `accountKeyOf`. */

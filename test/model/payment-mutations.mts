@@ -149,7 +149,7 @@ export const mutations: Mutation[] = [
 			"return state === 'unused' ? state : 'settledPaid';",
 		],
 		'Settling: paid is recorded without anybody': [
-			'[sentMark(each), ...marksOfSaidPaid(each)]',
+			'[sentMark(each), ...settledPaidMarks(each)]',
 			"[...factMarks('paid', each), ...factMarks('saidPaid', each)]",
 		],
 		'Settling: no mark stays of what was settled as not paid': [
@@ -165,7 +165,7 @@ export const mutations: Mutation[] = [
 			'return new Set(denials);',
 		],
 		'Settling: a person denies what the service said late': [
-			'change.remove(late.flatMap(saidPaidMarks));',
+			'change.remove(late.flatMap(saidPaidFactMarks));',
 			'',
 		],
 		'Settling: a denial forgets an earlier not paid': [

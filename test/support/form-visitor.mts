@@ -90,7 +90,8 @@ export class FormVisitor {
 
 	/**
 	 * Sends the form of a page that waits, as the page's script does: each question whose label holds a key of
-	 * `choices` gets the option that begins with its value, the others their first one, or none if they are not required.
+	 * `choices` gets the option that begins with its value, or that value if there is none. The others get their first one,
+	 * or none if they are not required.
 	 * @param page one that was opened before
 	 */
 	async answer(
@@ -108,10 +109,9 @@ export class FormVisitor {
 			);
 		for (const { index, label, options, isRequired } of questions) {
 			const said = Object.entries(choices).find(([key]) => label.includes(key))?.[1];
-			const chosen = options.filter((option) => option.startsWith(said ?? ''));
-			assert.ok(said === undefined || chosen.length > 0, `${label} has no option ${said}`);
+			const chosen = options.find((option) => option.startsWith(said ?? '')) ?? said;
 			const isAnswered = said !== undefined || isRequired;
-			body.set(`field-${index}`, JSON.stringify(isAnswered ? chosen.slice(0, 1) : []));
+			body.set(`field-${index}`, JSON.stringify(isAnswered ? [chosen] : []));
 		}
 		const signal = AbortSignal.timeout(RESPONDS_WITHIN);
 		try {

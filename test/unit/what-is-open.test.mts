@@ -141,11 +141,18 @@ describe('the answers of the page What is open', () => {
 		expect(page).toMatch(/The answers differ, so it is unknown again: Person 1/);
 	});
 
-	test('take back a record that the node lost: it follows the node', () => {
+	test('take back a record that the node lost, or knows as unknown: then the register has it as unknown', () => {
 		const unknown = { outcome: 'unknown', code: 'inDoubt', message: 'It stays unknown' };
 		expect(answered(perhapsNotPaid, {}, unknown).written).toMatchObject({ outcome: 'unknown' });
 		const free = { outcome: 'ready', code: 'ready', message: 'It was not unknown' };
-		expect(answered(perhapsNotPaid, {}, free).written).toMatchObject({ outcome: 'notPaid' });
+		const denial = { [referenceOf(1)]: 'It was not paid' };
+		for (const answer of [perhapsNotPaid, denial])
+			expect(answered(answer, {}, free).written).toMatchObject({
+				outcome: 'unknown',
+				settledBy: '',
+			});
+		const before = { outcome: 'unknown', settledBy: '' };
+		expect(answered(denial, before, free).written).toMatchObject({ outcome: 'notPaid' });
 	});
 
 	test('do not take back what the service gave a transaction for, or nobody recorded', () => {
@@ -206,10 +213,9 @@ describe('the answers of the page What is open', () => {
 	test('are told as not recorded if the payment was sent again, and is unknown', () => {
 		const again = { outcome: 'unknown', settledBy: '', updatedAt: '2026-10-26T08:00:00Z' };
 		const answer = { [referenceOf(1)]: 'It was paid' };
-		const other = { ...isPaid, reference: 'x' };
-		const { page, written } = answered(answer, again, other, [
-			registered(2, 'paid', { ...own, reference: 'x' }),
-		]);
+		// The node got no statement.
+		const nothing = { outcome: 'unknown', code: 'notSettled', message: 'Both are empty' };
+		const { page, written } = answered(answer, again, { ...nothing, reference: undefined });
 		expect(written).toBeUndefined();
 		expect(page).toMatch(/Not recorded: Person 1 .*it may have been sent again/);
 	});

@@ -72,7 +72,7 @@ export const needsAttention = (entry: Entry): entry is EndedEntry =>
 
 /**
  * Reads a payment. The entry gets each value as soon as it is read. A row of *Check List* keeps its reference, because
- * the list was compared with earlier payments by it, and one that was paid before gets this result.
+ * the list was compared with earlier payments by it, and a row with the status `paidBefore` gets the result `paidBefore`.
  * @param item the fields of the item
  * @throws {InvalidValueError} also for a row of *Check List* with a problem, or if Reference has another reference
  */

@@ -92,15 +92,15 @@ export const factMarks = (fact: Fact, keyed: Keyed): string[] => [
 export const marksOfUse = (keyed: Keyed): string[] => factMarks('doubt', keyed);
 
 /** The marks of the fact *saidPaid*. */
-export const saidPaidMarks = (keyed: Keyed): string[] => [
+export const saidPaidFactMarks = (keyed: Keyed): string[] => [
 	factMark('saidPaid', keyed),
 	confirmedMark('saidPaid', keyed),
 ];
 
 /** The marks that a reference gets when a person settles it as paid, and loses when a person denies that. */
-export const marksOfSaidPaid = (keyed: Keyed): string[] => [
+export const settledPaidMarks = (keyed: Keyed): string[] => [
 	factMark('paid', keyed),
 	confirmedMark('paid', keyed),
-	...saidPaidMarks(keyed),
+	...saidPaidFactMarks(keyed),
 	anybodyMark(keyed),
 ];

@@ -32,7 +32,8 @@
  * as paid before, and nothing is sent. `docs/operating.md` has these limits.
  *
  * **Two statements that differ** put the reference in doubt: *paid* by an expression, if it was settled as not paid and is
- * unused; *not paid*, if only a person said that it was paid. It needs one more statement to be paid or unused.
+ * unused; *not paid*, if only a person said that it was paid. *takesBack* does the same in both cases. The reference needs
+ * one more statement to be paid or unused.
  *
  * **A statement *not paid*** that an expression gives counts once: for the reference, or for each time of sending
  * that it names.
@@ -49,9 +50,9 @@ import {
 	confirmedMark,
 	factMark,
 	factMarks,
-	marksOfSaidPaid,
+	settledPaidMarks,
 	marksOfUse,
-	saidPaidMarks,
+	saidPaidFactMarks,
 	paidValuesMark,
 	reservedForMs,
 	sentMark,
@@ -202,9 +203,9 @@ export class PaymentRecord {
 			const paid = settledAs('settledPaid', 'recordedPaid');
 			const contradicted = settledAs('contradicted');
 			const freed = settledAs('settledNotPaid');
-			await change.write(paid.flatMap((each) => [sentMark(each), ...marksOfSaidPaid(each)]));
+			await change.write(paid.flatMap((each) => [sentMark(each), ...settledPaidMarks(each)]));
 			await change.write(contradicted.flatMap((each) => factMarks('doubt', each)));
-			change.remove([...saidPaid].flatMap(marksOfSaidPaid));
+			change.remove([...saidPaid].flatMap(settledPaidMarks));
 			// A denied *paid* can be about a payment that was sent after an earlier *not paid*, which stays counted.
 			change.remove(contradicted.filter((each) => !saidPaid.has(each)).map(settledNotPaidMark));
 			// The marks are stored before others are removed, so that a change that fails halfway, or a statement that is
@@ -243,7 +244,7 @@ export class PaymentRecord {
 		change.remove(free.flatMap(marksOfUse));
 		// A person may have settled it as paid before this late response. Nobody can deny the response.
 		const late = paid.filter((each) => !this.isOwn(each));
-		change.remove(late.flatMap(saidPaidMarks));
+		change.remove(late.flatMap(saidPaidFactMarks));
 	}
 
 	/** Whether the reservation of a payment is still this run's own. */

@@ -1,8 +1,8 @@
 /**
  * A run of one of the two operations that pay: its settings, its entries, and how they end. What keeps it from
  * sending has one of three names: a *halt* is a result for the whole run, an *objection* is a result for one
- * entry, and a *field error* says that a field of one item cannot be used. An entry with an objection or a field error is
- * *unusable*. An entry whose claim was used has an objection, but is not unusable: its item has no fault.
+ * entry, and a *field error* says that a field of one item cannot be used. An entry is *unusable* if its own item keeps it
+ * from being sent: by a field error, or by an objection other than a used claim.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { loadAccount, type Account } from '../../shared/account';

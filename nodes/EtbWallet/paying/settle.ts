@@ -195,7 +195,7 @@ function readStatement(
 	if (takesBack && name === 'wasNotPaid')
 		throw new InvalidValueError(
 			`Was Not Paid has takesBack for ${show(reference)}`,
-			'Move it to Was Paid: it takes an earlier answer back, because that can be wrong.',
+			'takesBack belongs into Was Paid, and takes any earlier answer back.',
 		);
 	const says = takesBack ? 'takesBack' : name === 'wasPaid' ? 'paid' : 'notPaid';
 	return {

@@ -136,11 +136,11 @@ export const createDisbursementOperation: Operation = {
 			default: 'pay',
 			description: 'What this tool does: only Pay sends anything',
 		},
-		referencesField('Was Paid', 'wasPaid', 'They are never sent again'),
+		referencesField('Was Paid', 'wasPaid', 'They are not sent again'),
 		referencesField(
 			'Was Not Paid',
 			'wasNotPaid',
-			'The next run with Mode on Pay sends them. An expression can say so once for each reference, or once for each sending that it names',
+			'The next run with Mode on Pay sends them, unless a person said before that they were paid: then they are unknown again. An expression can say so once for each reference, or once for each sending that it names',
 		),
 		{
 			...optionsField(options),
