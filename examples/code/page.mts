@@ -172,6 +172,7 @@ export const formPaths = {
 	openOfFile: 'etb-file-open',
 	openOfMonth: 'etb-payroll-open',
 	payments: 'etb-payments',
+	people: 'etb-people',
 };
 
 /** A link to a form of n8n. @param words HTML */

@@ -1,6 +1,8 @@
 /** *Page* of `people-to-pay.json`: the people who are new, changed, like somebody else, or cannot be used. */
 import {
 	columnsNotRead,
+	formLink,
+	formPaths,
 	noPersons,
 	pageField,
 	radio,
@@ -53,7 +55,7 @@ const withoutNew = (row: CheckListItem): CheckListItem => ({
 });
 const html = pageField(
 	error
-		? `<h2>The list cannot be used</h2><p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p>`
+		? `<h2>The list cannot be used</h2><p>${escapeHtml(error.message)}. ${escapeHtml(error.remedy)}</p><p>Nothing was changed. ${formLink(formPaths.people, 'Upload the list again')}</p>`
 		: `<h2>${peopleText(fresh)} new, ${changed.length} changed, ${same.length} as before${problems.length > 0 ? `, ${problems.length} cannot be used` : ''}</h2>`,
 	stays,
 	twice.length > 0 &&
@@ -87,7 +89,8 @@ const options = (
 const item = {
 	title: error ? 'Nobody can be set up' : 'Set up these people?',
 	page: html.html,
-	fields: [html, radio('decision', 'Your decision', options)],
+	// There is nothing to decide about a list that cannot be used.
+	fields: error ? [html] : [html, radio('decision', 'Your decision', options)],
 	confirmed,
 	changed: changed.map(({ employeeKey }) => employeeKey),
 	// For the page at the end.

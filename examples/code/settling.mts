@@ -4,6 +4,7 @@
  */
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import { hasOutcome, type RegisterRow } from './payment-row.mts';
+import { formatSum } from './text.mts';
 import type { Submitted } from './workflow.mts';
 
 /** The payments that the page asks about. */
@@ -39,7 +40,7 @@ const choiceEnd = ({ reference }: RegisterRow, words: string): string =>
 
 /** The choice of that field about a payment. */
 export const wrongChoice = (row: RegisterRow): string =>
-	`${row.name ?? 'No name'}${choiceEnd(row, hasOutcome('paid')(row) ? wrongWords.paid : wrongWords.notPaid)}`;
+	`${row.name ?? 'No name'}, ${formatSum([row])} ETB${choiceEnd(row, hasOutcome('paid')(row) ? wrongWords.paid : wrongWords.notPaid)}`;
 
 /** The statement of the form about a payment. */
 export function statementAbout(submitted: Submitted, row: RegisterRow): Statement | undefined {

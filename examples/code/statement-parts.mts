@@ -1,6 +1,6 @@
 /** The parts of the page *What is open* about statements: the payments that they settled, and why others were not. */
 import { groupBy } from '../../nodes/shared/groupBy.ts';
-import { heading, section, type Part } from './page.mts';
+import { formLink, heading, section, type Part } from './page.mts';
 import { wasSentAgain, type PaymentRow, type RegisterRow } from './payment-row.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
 import { rowOf } from './register.mts';
@@ -52,7 +52,8 @@ export function statementParts(
 	unknown: RegisterRow[],
 	execution: PayrollExecution,
 ): Part[] {
-	const { submitted, register, lastResults, results, paymentsBefore, paymentsNow } = execution;
+	const { submitted, register, lastResults, results, paymentsBefore, paymentsNow, openPath } =
+		execution;
 	const statements = results.map((result, index) => ({ result, row: rows[index] ?? {} }));
 	const ends = groupBy(statements, ({ result }) =>
 		endOf(result, rowOf(register, result) ?? {}, execution),
@@ -60,7 +61,7 @@ export function statementParts(
 	const rowsOf = (end: StatementEnd): RegisterRow[] => (ends.get(end) ?? []).map(({ row }) => row);
 	const people = (before: string, of: RegisterRow[], after: string): Part =>
 		of.length > 0 && `<h4>${before}: ${namesWithNumbers(of)}. ${after}.</h4>`;
-	const askAgain = 'Ask the partner service once more, and answer on a fresh page';
+	const askAgain = `Ask the partner service once more, and ${formLink(openPath, 'answer on a fresh page')}`;
 	const isAnswered = new Set(rows.map(({ reference }) => reference));
 	// A node that could settle nothing gives one item, without a reference. It got no statement that was outdated.
 	const failure = lastResults.find(({ reference }) => !reference);
@@ -82,6 +83,11 @@ export function statementParts(
 	return [
 		section('Recorded as paid', rowsOf('settledPaid'), register),
 		section('Recorded as not paid', rowsOf('settledNotPaid'), register),
+		people(
+			'The next list or run pays',
+			rowsOf('settledNotPaid'),
+			`Not sure? Then first take it back on ${formLink(openPath, 'a fresh page')}`,
+		),
 		section('Paid before, and it stays paid', rowsOf('paidBefore'), register),
 		people(
 			'Sent again since, and paid',

@@ -98,7 +98,7 @@ describe('the answers of the page What is open', () => {
 	const isPaid = { outcome: 'alreadyPaid', code: 'paidBefore' };
 
 	const record = (said: string) => ({
-		wrong: [`Person 1 (${referenceOf(1)}): recorded as ${said}`],
+		wrong: [`Person 1, 1,000.00 ETB (${referenceOf(1)}): recorded as ${said}`],
 	});
 	const perhapsNotPaid = record('paid, but perhaps it was not');
 	const perhapsPaid = record('not paid, but perhaps it was');
@@ -361,8 +361,8 @@ describe('the answers of the page What is open', () => {
 		expect(shown.match(/Upload the list of/g)).toHaveLength(1);
 		const asked = z.array(z.record(z.unknown())).parse(fields).slice(1);
 		const wrong = [
-			`Person 2 (${referenceOf(2)}): recorded as not paid, but perhaps it was`,
-			`Person 6 (${referenceOf(6)}): recorded as paid, but perhaps it was not`,
+			`Person 2, 2,000.00 ETB (${referenceOf(2)}): recorded as not paid, but perhaps it was`,
+			`Person 6, 6,000.00 ETB (${referenceOf(6)}): recorded as paid, but perhaps it was not`,
 		].map((option) => ({ option }));
 		expect(asked).toMatchObject([
 			{ fieldName: referenceOf(1) },

@@ -435,7 +435,7 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 	const wrong = 'Is one of these records wrong?';
 	assert.match(
 		await payroll.settle({
-			[wrong]: `Abebe Kebede (${lost}): recorded as not paid, but perhaps it was`,
+			[wrong]: `Abebe Kebede, 101.00 ETB (${lost}): recorded as not paid, but perhaps it was`,
 		}),
 		/taken back, so it is unknown again: Abebe Kebede \(S-lost\)/,
 	);
@@ -461,7 +461,7 @@ test('nobody "was paid" while somebody is unknown, who is settled on the page of
 		(await register('S-paid')).map(({ outcome, amountEtb }) => [outcome, amountEtb]);
 	assert.match(
 		await payroll.settle({
-			[wrong]: `Abebe Kebede (${paid}): recorded as paid, but perhaps it was not`,
+			[wrong]: `Abebe Kebede, 100.00 ETB (${paid}): recorded as paid, but perhaps it was not`,
 		}),
 		/taken back, so it is unknown again: Abebe Kebede \(S-paid\)/,
 	);

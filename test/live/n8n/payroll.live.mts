@@ -128,10 +128,13 @@ void describe('people-to-pay.json', () => {
 
 	test('a list that cannot be used says what is missing, and sets nobody up', async () => {
 		const users = lab.sandbox.books.users().length;
+		const list = { name: 'people.csv', content: 'Employee ID,Name,Salary\nE-3001,A,5\n' };
+		const page = await bookkeeper.open(await bookkeeper.fillIn('etb-people', [list, 'monthly']));
 		assert.match(
-			await setUp('Employee ID,Name,Salary\nE-3001,A,5\n'),
-			/The list cannot be used.*no column employee and no column amountEtb.*"Salary"/,
+			textOf(page),
+			/The list cannot be used.*no column employee and no column amountEtb.*"Salary".*etb-people/,
 		);
+		assert.doesNotMatch(textOf(page), /Your decision/);
 		assert.equal(lab.sandbox.books.users().length, users);
 	});
 
