@@ -256,6 +256,34 @@ describe('a payment that only a person said was paid', () => {
 		},
 	);
 
+	test('is not freed when a denial is repeated that failed at any call of the database', async () => {
+		const ask = deduplicator.checkProcessedAndRecord;
+		for (let failing = 1; ; failing++) {
+			const names = [`before${failing}`, `after${failing}`];
+			const references = names.map((name) => `pay-${name}`);
+			await leaveUnknown(itemsFor(...names), names, 'error500AfterPaying');
+			expect(await state({ wasPaid: references.join('\n') })).toHaveLength(2);
+			let calls = 0;
+			for (const reference of references) {
+				calls = 0;
+				const fails = jest
+					.spyOn(deduplicator, 'checkProcessedAndRecord')
+					.mockImplementation(async (entries, ...more) => {
+						const concerns = entries.some((entry) => String(entry).includes(reference));
+						if (!concerns || ++calls !== failing) return await ask(entries, ...more);
+						if (reference.includes('after')) await ask(entries, ...more);
+						throw new Error('connection lost');
+					});
+				const denial = { wasNotPaid: `={{ [{ reference: '${reference}', sentAt: '10:00' }] }}` };
+				await pay([{}], { mode: "={{ 'settle' }}", ...denial }, { ...webhook, onError });
+				fails.mockRestore();
+				expect(await state(denial)).not.toContain('settledNotPaid');
+			}
+			if (calls < failing) break;
+			expect(codesOf(await pay(itemsFor(...names), {}, { onError }))).not.toContain('paid');
+		}
+	});
+
 	test('is unknown again when somebody takes that back, and then not paid', async () => {
 		await leaveUnknown(itemsFor('a'), ['a'], 'error500BeforePaying');
 		expect(await state({ wasPaid: 'pay-a' })).toEqual(['settledPaid']);

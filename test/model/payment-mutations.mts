@@ -153,19 +153,19 @@ export const mutations: Mutation[] = [
 			"[...factMarks('paid', each), ...factMarks('saidPaid', each)]",
 		],
 		'Settling: no mark stays of what was settled as not paid': [
-			'notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])])',
-			'[]',
+			'...notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),',
+			'',
 		],
 		'Settling: no mark stays of what a change settled as not paid that failed': [
-			'await change.write(\n				notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),\n			);',
-			'change.keep(notPaid.map(settledNotPaidMark));',
+			'				...notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),\n			]);',
+			'			]);\n			change.keep(notPaid.map(settledNotPaidMark));',
 		],
 		'Settling: a person denies what the service said': [
-			"return await askFact(change, 'saidPaid', denials);",
-			'return new Set(denials);',
+			"const said = await askFact(change, 'saidPaid', denials);",
+			'const said = new Set(denials);',
 		],
 		'Settling: a person denies what the service said late': [
-			'change.remove(late.flatMap(saidPaidFactMarks));',
+			"...paid.filter((each) => !this.isOwn(each)).flatMap((each) => factMarks('paidLate', each)),",
 			'',
 		],
 		'Settling: a denial forgets an earlier not paid': [

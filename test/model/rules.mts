@@ -42,10 +42,6 @@ export function judgeEnd(world: World, run: RunFacts): void {
 	judgeChanges(world, run);
 }
 
-/** Whether n8n died or its database failed, so that a run can have left a record of which a part is missing. */
-const wasCut = ({ runs, database }: World): boolean =>
-	database.disrupted() > 0 || runs.some(({ diedAt }) => diedAt !== undefined);
-
 /** Counts the lines of a run, and keeps those by which a payment is paid for ever. */
 function keepPaid(world: World, run: RunFacts): void {
 	const { paidForEver, timeline } = world;
@@ -63,7 +59,7 @@ function keepPaid(world: World, run: RunFacts): void {
 		const isNamed = run.plan.does === 'settle' && code === 'paidBefore';
 		const isKept = (outcome === 'alreadyPaid' && !isNamed) || (outcome === 'paid' && isRecorded);
 		const id = idOf(payee);
-		const isProven = outcome === 'paid' && (!wasCut(world) || !row.has(`saidPaid:${key}`));
+		const isProven = outcome === 'paid' && isRecorded;
 		if (isKept && !paidForEver.get(id)?.isProven)
 			paidForEver.set(id, { at: paidForEver.get(id)?.at ?? timeline.now, isProven });
 	}

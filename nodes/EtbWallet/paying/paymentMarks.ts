@@ -8,7 +8,8 @@
  * `paid`, `paidConfirmed` | the fact *paid* | none, but a *paid* that only a person said ends when a person denies it
  * `payee` | the user ID and the amount that were paid | none
  * `anybody` | a person settled it as paid, without saying to whom: each user ID and amount fits | a person denies it
- * `saidPaid`, `saidPaidConfirmed` | the fact *saidPaid*: only a person said that it was paid | a person denies it, or a late response says that it was paid
+ * `saidPaid`, `saidPaidConfirmed` | the fact *saidPaid*: only a person said that it was paid | a person denies it
+ * `paidLate`, `paidLateConfirmed` | the fact *paidLate*: a late response said that it was paid, so nobody can deny that | none
  * `doubt`, `doubtConfirmed` | the fact *doubt*: nobody knows how the payment ended | the reference becomes unused
  * `settledNotPaid` | a person said that it was not paid | a person contradicts that
  * `settledNotPaidOf` | a person said that what was sent at this time was not paid | none
@@ -32,7 +33,7 @@ export interface Keyed {
 }
 
 /** A fact needs two marks; the second confirms the first. */
-export type Fact = 'paid' | 'saidPaid' | 'doubt';
+export type Fact = 'paid' | 'saidPaid' | 'paidLate' | 'doubt';
 
 /** The time in ms for which a reservation belongs to its run: long enough to get a response and record it. */
 export const reservedForMs = maxTimeoutMs + 15_000;
@@ -91,16 +92,11 @@ export const factMarks = (fact: Fact, keyed: Keyed): string[] => [
 /** The marks that a reference loses when it becomes unused: *sent*, and its doubt. */
 export const marksOfUse = (keyed: Keyed): string[] => factMarks('doubt', keyed);
 
-/** The marks of the fact *saidPaid*. */
-export const saidPaidFactMarks = (keyed: Keyed): string[] => [
-	factMark('saidPaid', keyed),
-	confirmedMark('saidPaid', keyed),
-];
-
 /** The marks that a reference gets when a person settles it as paid, and loses when a person denies that. */
 export const settledPaidMarks = (keyed: Keyed): string[] => [
 	factMark('paid', keyed),
 	confirmedMark('paid', keyed),
-	...saidPaidFactMarks(keyed),
+	factMark('saidPaid', keyed),
+	confirmedMark('saidPaid', keyed),
 	anybodyMark(keyed),
 ];

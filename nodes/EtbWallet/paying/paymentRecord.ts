@@ -52,7 +52,6 @@ import {
 	factMarks,
 	settledPaidMarks,
 	marksOfUse,
-	saidPaidFactMarks,
 	paidValuesMark,
 	reservedForMs,
 	sentMark,
@@ -203,17 +202,17 @@ export class PaymentRecord {
 			const paid = settledAs('settledPaid', 'recordedPaid');
 			const contradicted = settledAs('contradicted');
 			const freed = settledAs('settledNotPaid');
-			await change.write(paid.flatMap((each) => [sentMark(each), ...settledPaidMarks(each)]));
-			await change.write(contradicted.flatMap((each) => factMarks('doubt', each)));
+			// All marks are stored in one call, before others are removed, so that a change that fails halfway, or a
+			// statement that is repeated, frees a reference only once.
+			const notPaid = [...freed, ...saidPaid].filter(({ says }) => says === 'notPaid');
+			await change.write([
+				...paid.flatMap((each) => [sentMark(each), ...settledPaidMarks(each)]),
+				...contradicted.flatMap((each) => factMarks('doubt', each)),
+				...notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),
+			]);
 			change.remove([...saidPaid].flatMap(settledPaidMarks));
 			// A denied *paid* can be about a payment that was sent after an earlier *not paid*, which stays counted.
 			change.remove(contradicted.filter((each) => !saidPaid.has(each)).map(settledNotPaidMark));
-			// The marks are stored before others are removed, so that a change that fails halfway, or a statement that is
-			// repeated, frees a reference only once.
-			const notPaid = [...freed, ...saidPaid].filter(({ says }) => says === 'notPaid');
-			await change.write(
-				notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),
-			);
 			change.remove(freed.flatMap(marksOfUse));
 			return settled;
 		});
@@ -234,6 +233,8 @@ export class PaymentRecord {
 			[...notMade.map((each) => factMark('paid', each)), ...alsoAsk],
 			[
 				...paid.flatMap((each) => [...factMarks('paid', each), paidValuesMark(each)]),
+				// A person may have settled it as paid before this late response. Nobody can deny the response.
+				...paid.filter((each) => !this.isOwn(each)).flatMap((each) => factMarks('paidLate', each)),
 				...unknown.flatMap((each) => factMarks('doubt', each)),
 			],
 		);
@@ -242,9 +243,6 @@ export class PaymentRecord {
 		const paidByOthers = await askFact(change, 'paid', notMade);
 		const free = notMade.filter((each) => !paidByOthers.has(each));
 		change.remove(free.flatMap(marksOfUse));
-		// A person may have settled it as paid before this late response. Nobody can deny the response.
-		const late = paid.filter((each) => !this.isOwn(each));
-		change.remove(late.flatMap(saidPaidFactMarks));
 	}
 
 	/** Whether the reservation of a payment is still this run's own. */
@@ -292,7 +290,9 @@ async function askSaidPaid<Each extends Statement>(
 	const denials = [...states]
 		.filter(([{ says }, state]) => state === 'paid' && says !== 'paid')
 		.map(([statement]) => statement);
-	return await askFact(change, 'saidPaid', denials);
+	const said = await askFact(change, 'saidPaid', denials);
+	const paidLate = await askFact(change, 'paidLate', [...said]);
+	return new Set([...said].filter((each) => !paidLate.has(each)));
 }
 
 /**
