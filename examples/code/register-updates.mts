@@ -3,6 +3,7 @@ import { isChange } from '../../nodes/EtbWallet/list/remarks.ts';
 import {
 	hasOutcome,
 	isPaidByStatement,
+	isSettled,
 	referenceOf,
 	sureness,
 	reasonOf,
@@ -32,18 +33,19 @@ export const wasSettledInNode = (
 	statementAbout(submitted, result) === 'notPaid';
 
 /**
- * Whether a statement makes a payment unknown again, because it differs from an earlier one. If only the register has that
- * earlier *paid*, because the node lost its record, this one statement does not make it *not paid* either.
+ * Whether a statement makes a payment unknown again, because it takes an earlier one back, or differs from it. That holds
+ * also if only the register has the earlier one, because the node lost its record.
  */
 export const isUnknownAgain = (
 	result: PaymentRow,
 	old: RegisterRow,
-	{ isSettling }: PayrollExecution,
-): boolean =>
-	isSettling &&
-	(isPaidByStatement(old)
-		? storedOutcome(result) !== 'paid'
-		: result.code === 'contradicted' && !hasOutcome('paid')(old));
+	{ isSettling, submitted }: PayrollExecution,
+): boolean => {
+	if (!isSettling || storedOutcome(result) === 'paid') return false;
+	if (hasOutcome('paid')(old)) return isPaidByStatement(old);
+	const isTakenBack = isSettled(old) && statementAbout(submitted, result) === 'takesBack';
+	return isTakenBack || result.code === 'contradicted';
+};
 
 /** Whether the old reason stays, because the new one says only that it is still unknown. */
 const keepsReason = (row: PaymentRow, old: RegisterRow): boolean =>
@@ -82,12 +84,15 @@ function registeredReason(
  * --- | --- | ---
  * paid | always | unless only a person said it, and the statement denies it
  * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
- * notPaid | if it changed while the page of the list was open | unless it is unknown again, or was sent again
+ * notPaid | if a person said so and the result is not paid too | unless it is unknown again, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, execution: PayrollExecution): boolean {
 	if (isUnknownAgain(row, old, execution) || wasSettledInNode(row, old, execution)) return false;
 	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
-	if (!execution.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
+	if (!execution.isSettling) {
+		const surer = sureness(old) - sureness({ outcome: storedOutcome(row) });
+		return surer > 0 || (surer === 0 && isSettled(old));
+	}
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
 	// It was sent again after somebody had recorded it as not paid, and n8n died before it wrote the register.
 	const isSentAgain = hasOutcome('unknown')(row) && hasOutcome('notPaid')(old);

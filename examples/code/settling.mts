@@ -3,7 +3,7 @@
  * that settle.
  */
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
-import { hasOutcome, type RegisterRow } from './payment-row.mts';
+import { hasOutcome, isSettled, type RegisterRow } from './payment-row.mts';
 import { formatSum } from './text.mts';
 import type { Submitted } from './workflow.mts';
 
@@ -55,8 +55,8 @@ export function statementAbout(submitted: Submitted, row: RegisterRow): Statemen
 }
 
 /**
- * Whether a payment changed after the page was opened, and is not settled. It can have been sent again, and the person did
- * not ask about that.
+ * Whether a payment changed after the page was opened, so that the statement is not about its present state. It can have
+ * been sent again, and the person did not ask about that. Or it was settled, and somebody settled it the other way.
  * @param before the register as the page had it @param now the register after the page was answered
  */
 export function isOutdated(
@@ -68,12 +68,18 @@ export function isOutdated(
 		`${id} ${new Date(updatedAt ?? 0).getTime()}`;
 	const shown = new Set(before.map(versionOf));
 	const key = referenceKeyOf(reference ?? '');
-	const current = now.filter((row) => referenceKeyOf(row.reference ?? '') === key);
+	const hasKey = (row: RegisterRow): boolean => referenceKeyOf(row.reference ?? '') === key;
+	const current = now.filter(hasKey);
+	const outcomesOfSettled = (rows: RegisterRow[]) =>
+		rows.filter((row) => hasKey(row) && isSettled(row)).map(({ outcome }) => outcome);
+	const wasSettled = outcomesOfSettled(before);
 	const hasClearOutcome = ({ outcome }: RegisterRow): boolean =>
 		outcome === 'paid' || outcome === 'notPaid';
 	return (
 		current.length === 0 ||
-		current.some((row) => !hasClearOutcome(row) && !shown.has(versionOf(row)))
+		current.some((row) => !hasClearOutcome(row) && !shown.has(versionOf(row))) ||
+		(wasSettled.length > 0 &&
+			outcomesOfSettled(now).some((outcome) => !wasSettled.includes(outcome)))
 	);
 }
 
@@ -88,7 +94,9 @@ export const wasPaid = (
 		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, before, now))
 		.map(({ reference }) => reference),
 	...settled
-		.filter((row) => statementAbout(submitted, row) === 'takesBack')
+		.filter(
+			(row) => statementAbout(submitted, row) === 'takesBack' && !isOutdated(row, before, now),
+		)
 		.map(({ reference }) => ({ reference, takesBack: true })),
 ];
 

@@ -69,7 +69,7 @@ export function statementParts(
 		(row) => statementAbout(submitted, row) !== undefined && !isAnswered.has(row.reference),
 	);
 	const changed =
-		'it changed after the page was opened, so it may have been sent again. Ask the partner service, and answer on a fresh page';
+		'it changed after the page was opened. Ask the partner service, and answer on a fresh page';
 	const notRecorded = [
 		...(ends.get('notRecorded') ?? []).map(
 			({ result, row }) => `${row.name} (${row.reference}): ${reasonNotRecorded(result)}`,

@@ -306,6 +306,14 @@ describe('the page of a list', () => {
 		expect(page).not.toContain('Paid before, not again');
 	});
 
+	test('changes no record of somebody who was recorded as not paid while the page was open', () => {
+		const said = registered(1, 'paid', { settledBy: 'x@x.et' });
+		const freed = { ...said, outcome: 'notPaid', updatedAt: '2026-10-26T09:00:00Z' };
+		const { page, rows } = pageOf(runs([said], { 'Payments now': [[freed]] }), 1);
+		expect(page).toMatch(/not be paid: 1 person/);
+		expect(rows.filter(({ id }) => id === said['id'])).toEqual([]);
+	});
+
 	test('says who was paid less meanwhile by another list', () => {
 		const less = registered(1, 'paid', { id: 9, amountEtb: 400 });
 		const { ready } = check([]);

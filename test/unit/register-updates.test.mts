@@ -102,6 +102,22 @@ describe('the register after a payroll', () => {
 		]);
 	});
 
+	test.each([
+		[
+			'the balance does not cover it',
+			{ outcome: 'notPaid', code: 'notCovered', message: 'No' },
+			{},
+		],
+		['its amount cannot be read', {}, { amountEtb: 'abc' }],
+	])('who was recorded as not paid stays so if %s', (_how, result, more) => {
+		const freed = registered(1, 'notPaid', { settledBy: 'first@example.com' });
+		const [abebe] = people;
+		const [written, left] = ended([freed], result, [{ ...abebe, ...more }]);
+		expect(written).toEqual([]);
+		expect(left).toMatchObject([{ outcome: 'notPaid', settledBy: 'first@example.com' }]);
+		expect(left?.[0]?.['reason']).toBeTruthy();
+	});
+
 	test('a row with a problem is written with the amount of the list', () => {
 		const [abebe] = people;
 		const [written] = ended([], {}, [{ ...abebe, employee: 'New', toUserId: '', amountEtb: 700 }]);
@@ -217,6 +233,7 @@ describe('the register after a payroll', () => {
 		},
 	);
 
+	const perhapsPaid = 'recorded as not paid, but perhaps it was';
 	test.each(['inDoubt', 'inFlight'])('what is taken back and %s is unknown again', (code) => {
 		const freed = { workflow: 'S (own)', settledBy: 'first@example.com' };
 		const payments = [registered(1, 'notPaid', freed)];
@@ -225,7 +242,7 @@ describe('the register after a payroll', () => {
 			{
 				'What is open': [[{}]],
 				Payments: [payments],
-				Ask: [[{ mistake: `Person 1 (${referenceOf(1)})`, user: user('second') }]],
+				Ask: [[{ wrong: [`Person 1 (${referenceOf(1)}): ${perhapsPaid}`], user: user('second') }]],
 				'Pay salaries': [[{ outcome: 'unknown', code, mode: 'settle', reference: referenceOf(1) }]],
 			},
 			1,

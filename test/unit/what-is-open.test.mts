@@ -146,8 +146,12 @@ describe('the answers of the page What is open', () => {
 		expect(answered(perhapsNotPaid, {}, unknown).written).toMatchObject({ outcome: 'unknown' });
 		const free = { outcome: 'ready', code: 'ready', message: 'It was not unknown' };
 		const denial = { [referenceOf(1)]: 'It was not paid' };
-		for (const answer of [perhapsNotPaid, denial])
-			expect(answered(answer, {}, free).written).toMatchObject({
+		for (const [answer, before] of [
+			[perhapsNotPaid, {}],
+			[denial, {}],
+			[perhapsPaid, { outcome: 'notPaid' }],
+		] as const)
+			expect(answered(answer, before, free).written).toMatchObject({
 				outcome: 'unknown',
 				settledBy: '',
 			});
@@ -170,6 +174,27 @@ describe('the answers of the page What is open', () => {
 		const free = { outcome: 'ready', code: 'ready' };
 		const denial = { [referenceOf(1)]: 'It was not paid' };
 		expect(answered(denial, { txHash: '0x1' }, free).written).toBeUndefined();
+	});
+
+	test.each([
+		['notPaid', 'paid', perhapsPaid],
+		['paid', 'notPaid', perhapsNotPaid],
+	])('take back no other record than the page showed: it was %s, and is %s', (was, is, answer) => {
+		const [before, now] = [was, is].map((outcome) => registered(1, outcome, { ...own, settledBy }));
+		const later = { ...now, updatedAt: '2026-10-26T09:00:00Z' };
+		expect(statements(answer, [before ?? {}], [later])['wasPaid']).toEqual([]);
+		const runs = {
+			'What is open': [[{}]],
+			Payments: [[before ?? {}]],
+			'Payments now': [[later]],
+			Ask: [[{ ...answer, user: user('second') }]],
+			'Pay salaries': [
+				[{ outcome: 'unknown', code: 'notSettled', message: 'Both are empty', mode: 'settle' }],
+			],
+		};
+		expect(JSON.stringify(pageAndRows('payroll.json', runs, 1))).toMatch(
+			/Not recorded: Person 1 .*it changed after the page was opened/,
+		);
 	});
 
 	test('of an old page say that the payment was sent again since, and ask for one back', () => {
@@ -217,7 +242,7 @@ describe('the answers of the page What is open', () => {
 		const nothing = { outcome: 'unknown', code: 'notSettled', message: 'Both are empty' };
 		const { page, written } = answered(answer, again, { ...nothing, reference: undefined });
 		expect(written).toBeUndefined();
-		expect(page).toMatch(/Not recorded: Person 1 .*it may have been sent again/);
+		expect(page).toMatch(/Not recorded: Person 1 .*it changed after the page was opened/);
 	});
 
 	test('are told as not recorded, with the reason of the node, if it could settle nothing', () => {

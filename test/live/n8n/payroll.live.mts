@@ -294,7 +294,7 @@ void describe('payroll.json', () => {
 		] as const)
 			assert.match(
 				await answer(page, said, String(reference)),
-				/Not recorded: Abebe Kebede .*it may have been sent again/,
+				/Not recorded: Abebe Kebede .*it changed after the page was opened/,
 			);
 		await run(id);
 		assert.deepEqual(paid(already), salaries);
