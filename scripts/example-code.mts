@@ -61,6 +61,10 @@ const expressions: Readonly<Record<string, Expression>> = {
 		...settling,
 		call: `wasNotPaid($('Ask').last().json, ${asked}, ${registers})`,
 	},
+	takeBack: {
+		...settling,
+		call: `takeBack($('Ask').last().json, ${asked}, ${registers})`,
+	},
 	modeAfter: {
 		module: 'approval',
 		condition: "!$('What is open').isExecuted",

@@ -35,7 +35,7 @@ export interface ListExecution extends PayrollExecution {
 	/** Those who were paid a correction for this purpose, with another amount than the list has. */
 	otherCorrections: PaymentRow[];
 	/** Those who were paid by this execution. */
-	paid: PaymentRow[];
+	paidNow: PaymentRow[];
 	updates: RegisterUpdate[];
 	/** The payments of the period, for any purpose. */
 	paidForPeriod: RegisterRow[];
@@ -97,7 +97,7 @@ export function listExecution(given: PayrollExecution): ListExecution {
 		paidBefore: withOutcome('alreadyPaid'),
 		paidLess: paidLessOf(results, register),
 		otherCorrections: otherCorrectionsOf(results),
-		paid: withOutcome('paid'),
+		paidNow: withOutcome('paid'),
 		updates: registerUpdates(execution),
 		paidForPeriod: register.rows.filter((row) => hasOutcome('paid')(row) && row.period === period),
 	};

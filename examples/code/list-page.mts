@@ -126,11 +126,19 @@ function correctionAdvice({ register, period }: ListExecution, rows: PaymentRow[
 		: `Upload a list of these people alone, with the differences that are still to be paid, and the purpose ${uploadLink({ period, purpose: next }, next)}`;
 }
 
+/** The newest period that is due. */
+const duePeriod = ({ payDay }: ListExecution): string =>
+	localTime(Date.now())
+		.minus({ days: payDay - 1 })
+		.toFormat('yyyy-LL');
+
+const isEarlier = (execution: ListExecution): boolean => execution.period < duePeriod(execution);
+
 /** The advice for people who were paid less than the list has. */
-function tooLittlePart(execution: ListExecution, isEarlier: boolean): Part {
+function tooLittlePart(execution: ListExecution): Part {
 	const { paidLess, period } = execution;
 	if (paidLess.length === 0) return '';
-	return `<p>${isEarlier ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? ${correctionAdvice(execution, paidLess)}.</p>`;
+	return `<p>${isEarlier(execution) ? `It is for ${escapeHtml(period)}, and too` : 'Too'} little was paid? ${correctionAdvice(execution, paidLess)}.</p>`;
 }
 
 /** The doubtful people among those who were paid before, because the list means somebody else or another payment. */
@@ -253,89 +261,109 @@ export function rowsInFile({ asksForApproval, decision, isPaying, ready, updates
 	return rows.length > 0 ? rows : [{ reason: 'Nothing was sent' }];
 }
 
-/** The page of a list that could be checked. */
-export function listPage(execution: ListExecution, warnings: Warning[]) {
-	const {
-		asksForApproval,
-		paidBefore,
-		decision,
-		isPaying,
-		notPaid,
-		paid,
-		period,
-		purpose,
-		ready,
-		register,
-	} = execution;
+/** The parts on top of both pages: perhaps the list is for an earlier period by mistake, and who was paid meanwhile. */
+function firstParts(execution: ListExecution): Part[] {
+	const { asksForApproval, decision, isPaying, paidBefore, period, purpose, ready, unknown } =
+		execution;
+	const due = duePeriod(execution);
+	const upload = uploadLink({ period: due, purpose }, `Upload it for ${due}`);
+	const wrongPeriod = `This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${upload}`;
+	const isDecided = isPaying || decision === 'outdated';
+	// An unknown payment was sent for this period, so the period is right.
+	const isPeriodAsked = asksForApproval || unknown.length === 0;
+	const meanwhile = paidBefore.filter(({ isPaidMeanwhile }) => isPaidMeanwhile);
+	return [
+		isEarlier(execution) &&
+			!isCorrection(execution) &&
+			!isDecided &&
+			isPeriodAsked &&
+			(ready.length > 0 ? `<h4>${wrongPeriod}</h4>` : `<h2><em>${wrongPeriod}</em></h2>`),
+		meanwhile.length > 0 &&
+			`<h4>Paid or settled as paid meanwhile: ${namesWithNumbers(meanwhile)}</h4>`,
+	];
+}
+
+const unknownGroup = ({ unknown }: ListExecution): Group => [{ red: 'UNKNOWN' }, unknown];
+
+const paidBeforeGroups = ({ paidBefore, paidLess, register }: ListExecution): Group[] => [
+	[{ red: paidLessText(paidLess, register) }, paidLess, false],
+	['Paid before, not again', paidBefore.filter((row) => !paidLess.includes(row))],
+];
+
+const sections = (groups: Group[], { register }: ListExecution): Part[] =>
+	groups.map(([title, rows, hasSum]) => section(title, rows, register, hasSum));
+
+const absentTitle = (execution: ListExecution): string =>
+	`Set up or paid last time, not in this list and not paid for ${forWhat(execution)}`;
+
+/** The parts below the groups of both pages. */
+const lastParts = (execution: ListExecution): Part[] => [
+	execution.notPaid.some(({ code }) => code === 'aboveMaximum' || code === 'totalAboveMaximum') &&
+		'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
+	tooLittlePart(execution),
+	columnsNotRead(execution.notRead),
+	noPersons(execution.checkedRows.filter(isTitleOrTotal)),
+];
+
+/** The page that asks for approval. */
+export function questionPage(execution: ListExecution, warnings: Warning[]) {
+	const { notPaid, period, purpose, ready, register, uploadedBy } = execution;
 	const toLookAt = rowsToLookAt(execution, warnings);
 	const absent = absentPeople(execution);
 	const lines = new Set(toLookAt.map(({ line }) => line));
 	const usual = ready.filter(({ line }) => !lines.has(line));
-	const paidGroup: Group = asksForApproval
-		? [toLookAt.length > 0 ? 'The others who will be paid' : 'Will be paid', usual]
-		: ['Paid', paid];
-	const isFilled = ([, rows]: Group): boolean => rows.length > 0;
-	const unknownGroups = [[{ red: 'UNKNOWN' }, execution.unknown] satisfies Group].filter(isFilled);
+	const title = toLookAt.length > 0 ? 'The others who will be paid' : 'Will be paid';
+	const groups: Group[] = [
+		unknownGroup(execution),
+		['Will not be paid', notPaid],
+		...paidBeforeGroups(execution),
+	];
+	return pageField(
+		...firstParts(execution),
+		...questionParts(execution, warnings, toLookAt, absent),
+		...sections(groups, execution),
+		section(absentTitle(execution), absent, register, false),
+		...lastParts(execution),
+		section(title, usual, register),
+		`<p>After the decision, ${formLink(formPaths.payments, 'Payments of a period')} shows who was paid, and ${formLink(formPaths.openOfFile, 'What is open')} who was not, or is UNKNOWN. Nobody of this list stands there? It was declined, or nobody approved it in time: ${uploadLink({ period, purpose }, 'upload the list again')}.</p><p>${nameOf(uploadedBy)} uploaded this list, and cannot approve it.</p>`,
+	);
+}
+
+/** The page at the end of a list that could be checked. */
+export function resultPage(execution: ListExecution) {
+	const { decision, isPaying, notPaid, paidNow, period, purpose, ready } = execution;
+	const absent = absentPeople(execution);
 	const unsentTitle: Title =
 		decision === 'declined' ? 'Declined' : { red: 'Not paid, because nobody approved it' };
-	const others: Group[] = [
-		[
-			asksForApproval ? 'Will not be paid' : { red: 'Not paid' },
-			isPaying ? [...notPaid, ...ready] : notPaid,
-		],
-		[unsentTitle, asksForApproval || isPaying ? [] : ready],
-		[{ red: paidLessText(execution.paidLess, register) }, execution.paidLess, false],
-		['Paid before, not again', paidBefore.filter((row) => !execution.paidLess.includes(row))],
+	const paidGroup: Group = ['Paid', paidNow];
+	const groups: Group[] = [
+		unknownGroup(execution),
+		paidGroup,
+		[{ red: 'Not paid' }, isPaying ? [...notPaid, ...ready] : notPaid],
+		[unsentTitle, isPaying ? [] : ready],
+		...paidBeforeGroups(execution),
 	];
-	const otherGroups = others.filter(isFilled);
-	const absentTitle = `Set up or paid last time, not in this list and not paid for ${forWhat({ period, purpose })}`;
-	const headings = [
-		...[...unknownGroups, paidGroup, ...otherGroups].map((group) => heading(...group)),
-		...(absent.length > 0 ? [heading({ red: absentTitle }, absent, false)] : []),
-	];
-	const sections = (groups: Group[]) =>
-		groups.map(([title, rows, hasSum]) => section(title, rows, register, hasSum));
-
-	const linkTo = (to: string, words: string) => uploadLink({ period: to, purpose }, words);
-	const due = localTime(Date.now())
-		.minus({ days: execution.payDay - 1 })
-		.toFormat('yyyy-LL');
-	const isEarlier = period < due;
-	const wrongPeriod = `This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${linkTo(due, `Upload it for ${due}`)}`;
-	const meanwhile = paidBefore.filter(({ isPaidMeanwhile }) => isPaidMeanwhile);
+	const absentGroup: Group = [{ red: absentTitle(execution) }, absent, false];
+	const headings = [...groups, absentGroup]
+		.filter((group) => group === paidGroup || group[1].length > 0)
+		.map((group) => heading(...group));
+	const uploadAgain = uploadLink({ period, purpose }, 'Upload the list again');
 	return pageField(
-		// An unknown payment was sent for this period, so the period is right.
-		isEarlier &&
-			!isCorrection(execution) &&
-			!isPaying &&
-			decision !== 'outdated' &&
-			(asksForApproval || execution.unknown.length === 0) &&
-			(ready.length > 0 ? `<h4>${wrongPeriod}</h4>` : `<h2><em>${wrongPeriod}</em></h2>`),
-		meanwhile.length > 0 &&
-			`<h4>Paid or settled as paid meanwhile: ${namesWithNumbers(meanwhile)}</h4>`,
-		...(asksForApproval
-			? questionParts(execution, warnings, toLookAt, absent)
-			: resultParts(execution, headings, linkTo(period, 'Upload the list again'))),
-		...sections(unknownGroups),
-		...(asksForApproval ? [] : sections([paidGroup])),
-		...sections(otherGroups),
-		section(asksForApproval ? absentTitle : { red: absentTitle }, absent, register, false),
-		notPaid.some(({ code }) => code === 'aboveMaximum' || code === 'totalAboveMaximum') &&
-			'<p>Options are in the node Pay salaries: ask who looks after n8n.</p>',
-		tooLittlePart(execution, isEarlier),
-		columnsNotRead(execution.notRead),
-		noPersons(execution.checkedRows.filter(isTitleOrTotal)),
-		...(asksForApproval ? sections([paidGroup]) : []),
-		asksForApproval &&
-			`<p>After the decision, ${formLink(formPaths.payments, 'Payments of a period')} shows who was paid, and ${formLink(formPaths.openOfFile, 'What is open')} who was not, or is UNKNOWN. Nobody of this list stands there? It was declined, or nobody approved it in time: ${linkTo(period, 'upload the list again')}.</p><p>${nameOf(execution.uploadedBy)} uploaded this list, and cannot approve it.</p>`,
+		...firstParts(execution),
+		...resultParts(execution, headings, uploadAgain),
+		...sections([...groups, absentGroup], execution),
+		...lastParts(execution),
 	);
 }
 
 /** The page of a list that cannot be used as a whole. */
-export function failedListPage({ error, period, purpose }: ListExecution) {
+export function failedListPage(execution: ListExecution) {
+	const { error, period, purpose } = execution;
+	// A period that is not due yet was a mistake. The form then takes the one that is due.
+	const next = period > duePeriod(execution) ? '' : period;
 	return pageField(
 		'<h2>The list cannot be used: nothing was sent</h2>',
 		`<p>${escapeHtml(error?.message)}. ${escapeHtml(error?.remedy)}</p>`,
-		`<p>${uploadLink({ period, purpose }, 'Upload the list again')}</p>`,
+		`<p>${uploadLink({ period: next, purpose }, 'Upload the list again')}</p>`,
 	);
 }

@@ -97,7 +97,7 @@ export function heading(
 	// was sent count once.
 	const payments = onePerPayment(rows);
 	const without = payments.filter((row) => !amountOf(row)).length;
-	const more = without > 0 ? ` (${without} of an amount that is not known)` : '';
+	const more = without > 0 ? ` (amount not known: ${without})` : '';
 	const isSummed = hasSum && without < payments.length;
 	const total = isSummed ? `, ${formatSum(payments)} ETB${more}` : '';
 	const persons = new Set(

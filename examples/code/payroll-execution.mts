@@ -103,7 +103,7 @@ function resultsOfList(
 		const result = checked.status === 'ready' ? results.get(checked.employeeKey) : undefined;
 		const row = result === undefined ? listed : withResult(listed, result);
 		return withSentAmount(
-			// A payment that was paid before is not sent. Somebody can have denied it while the page was open.
+			// A payment that was paid before is not sent. Somebody can have taken it back while the page was open.
 			sent.has(row.employeeKey) && row.code !== 'paidBefore'
 				? row
 				: asRegistered(row, before, register),
@@ -142,15 +142,15 @@ function beforeSending(
 		const { reference } = unknown;
 		return { ...row, ...fromRegister, reference, outcome: 'unknown', isFromRegister: true };
 	}
-	// Somebody can deny that it was paid while the page is open.
-	const isDenied = row.paid && current.outcome && !hasOutcome('paid')(current);
+	// Somebody can take it back while the page is open.
+	const isTakenBack = row.paid && current.outcome && !hasOutcome('paid')(current);
 	const isElsewhere = row.status === 'problem' && !row.toUserId && payroll !== 'file';
 	const problem = `The salary of this person is paid by the payroll ${payroll}`;
 	return {
 		...row,
 		...(isElsewhere && payroll && { problem }),
-		...(isDenied && { paid: undefined }),
-		outcome: row.paid && !isDenied ? 'alreadyPaid' : 'notPaid',
+		...(isTakenBack && { paid: undefined }),
+		outcome: row.paid && !isTakenBack ? 'alreadyPaid' : 'notPaid',
 	};
 }
 

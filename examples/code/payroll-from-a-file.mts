@@ -5,7 +5,13 @@
 import { declineChoice } from './approval.mts';
 import { fileRow } from './file-row.mts';
 import { warningsAbout } from './list-warnings.mts';
-import { failedListPage, listPage, updatesToWrite, rowsInFile } from './list-page.mts';
+import {
+	failedListPage,
+	questionPage,
+	resultPage,
+	rowsInFile,
+	updatesToWrite,
+} from './list-page.mts';
 import { listExecution } from './list-execution.mts';
 import { whatIsOpenItems } from './what-is-open.mts';
 import { radio } from './page.mts';
@@ -19,19 +25,20 @@ function itemsOfList(payrollExecution: PayrollExecution): object[] {
 	const execution = listExecution(payrollExecution);
 	const { asksForApproval, error, ready, purpose, period } = execution;
 	const warnings = warningsAbout(execution);
-	const shown = listPage(execution, warnings);
 	const isOnTop = ready.every(hasRemark('paidForPeriod'));
 	const approve = `Approve: pay ${formatSum(ready)} ETB${isOnTop ? ' on top' : ''} to ${peopleText(ready)}, ${purpose}, ${period}`;
 	// People tend to take the first choice, so after a large warning it is Decline.
 	const hasLargeWarning = warnings.some(({ isLarge }) => isLarge);
 	const decisions = hasLargeWarning ? [declineChoice, approve] : [approve, declineChoice];
-	const fields = [shown, radio('decision', 'Your decision', decisions)];
+	const page = error
+		? failedListPage(execution)
+		: asksForApproval
+			? questionPage(execution, warnings)
+			: resultPage(execution);
+	const fields = [page, radio('decision', 'Your decision', decisions)];
 	const written = updatesToWrite(execution);
 	return [
-		{
-			...{ asks: asksForApproval, approve, fields },
-			page: (error ? failedListPage(execution) : shown).html,
-		},
+		{ asks: asksForApproval, approve, fields, page: page.html },
 		...itemsForWhatNext(written, execution),
 		...(written.length > 0
 			? itemsOfPaidLess([...execution.paidLess, ...execution.otherCorrections])

@@ -43,7 +43,7 @@ export const isUnknownAgain = (
 ): boolean => {
 	if (!isSettling || storedOutcome(result) === 'paid') return false;
 	if (hasOutcome('paid')(old)) return isPaidByStatement(old);
-	const isTakenBack = isSettled(old) && statementAbout(submitted, result) === 'takesBack';
+	const isTakenBack = isSettled(old) && statementAbout(submitted, result) === 'takeBack';
 	return isTakenBack || result.code === 'contradicted';
 };
 
@@ -63,11 +63,11 @@ function registeredReason(
 		const statement = statementAbout(execution.submitted, row);
 		const wasPaid = hasOutcome('paid')(old) || statement === 'notPaid';
 		const [was, is] = wasPaid ? ['paid', 'not paid'] : ['not paid', 'paid'];
-		const takesBack =
-			first === second || statement === 'takesBack'
+		const differs =
+			first === second || statement === 'takeBack'
 				? `${second} took that back`
 				: `${second} as ${is}`;
-		return `${first} recorded it as ${was}, and ${takesBack}. Ask the partner service once more`;
+		return `${first} recorded it as ${was}, and ${differs}. Ask the partner service once more`;
 	}
 	if (storedOutcome(row) !== 'paid') return reasonOf(row);
 	const changes = (row.remarks ?? []).filter(isChange);
@@ -82,7 +82,7 @@ function registeredReason(
  *
  * the register has | stays after a list | stays after a statement
  * --- | --- | ---
- * paid | always | unless only a person said it, and the statement denies it
+ * paid | always | unless only a person said it, and the statement contradicts it or takes it back
  * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
  * notPaid | if a person said so and the result is not paid too | unless it is unknown again, or was sent again
  */

@@ -14,8 +14,8 @@ export interface Asked {
 	settled: RegisterRow[];
 }
 
-/** A statement of the form about a payment. `takesBack`: that it was settled is perhaps wrong. */
-export type Statement = 'paid' | 'notPaid' | 'takesBack';
+/** A statement of the form about a payment. `takeBack`: it was settled, perhaps wrongly. */
+export type Statement = 'paid' | 'notPaid' | 'takeBack';
 
 /** The choices for a payment that is open. */
 export const choices = {
@@ -28,10 +28,10 @@ export const choices = {
 export const formFieldOf = ({ reference }: RegisterRow): string =>
 	encodeURIComponent(reference ?? '');
 
-/** The field for the payments that somebody settled wrongly. */
-export const wrongField = 'wrong';
+/** The field for the payments that somebody settled, perhaps wrongly. */
+export const takeBackField = 'takeBack';
 
-const wrongWords = {
+const takeBackWords = {
 	paid: 'recorded as paid, but perhaps it was not',
 	notPaid: 'recorded as not paid, but perhaps it was',
 };
@@ -39,8 +39,8 @@ const choiceEnd = ({ reference }: RegisterRow, words: string): string =>
 	` (${reference}): ${words}`;
 
 /** The choice of that field about a payment. */
-export const wrongChoice = (row: RegisterRow): string =>
-	`${row.name ?? 'No name'}, ${formatSum([row])} ETB${choiceEnd(row, hasOutcome('paid')(row) ? wrongWords.paid : wrongWords.notPaid)}`;
+export const takeBackChoice = (row: RegisterRow): string =>
+	`${row.name ?? 'No name'}, ${formatSum([row])} ETB${choiceEnd(row, hasOutcome('paid')(row) ? takeBackWords.paid : takeBackWords.notPaid)}`;
 
 /** The statement of the form about a payment. */
 export function statementAbout(submitted: Submitted, row: RegisterRow): Statement | undefined {
@@ -48,10 +48,10 @@ export function statementAbout(submitted: Submitted, row: RegisterRow): Statemen
 	if (choice === choices.paid) return 'paid';
 	if (choice === choices.notPaid) return 'notPaid';
 	// The words are those of the row before the statement.
-	const ends = Object.values(wrongWords).map((words) => choiceEnd(row, words));
-	const wrong = [submitted[wrongField]].flat().map(String);
-	const isWrong = wrong.some((each) => ends.some((end) => each.endsWith(end)));
-	return isWrong ? 'takesBack' : undefined;
+	const ends = Object.values(takeBackWords).map((words) => choiceEnd(row, words));
+	const takenBack = [submitted[takeBackField]].flat().map(String);
+	const isTakenBack = takenBack.some((each) => ends.some((end) => each.endsWith(end)));
+	return isTakenBack ? 'takeBack' : undefined;
 }
 
 /**
@@ -83,22 +83,25 @@ export function isOutdated(
 	);
 }
 
-/** The field *Was Paid* of the node that settles. A payment of which a statement is taken back is unknown again. */
-export const wasPaid = (
+/** The rows with this statement that are not outdated. */
+const rowsWith = (
+	statement: Statement,
 	submitted: Submitted,
-	{ unknown, settled }: Asked,
+	rows: RegisterRow[],
 	before: RegisterRow[],
 	now: RegisterRow[],
-) => [
-	...unknown
-		.filter((row) => statementAbout(submitted, row) === 'paid' && !isOutdated(row, before, now))
-		.map(({ reference }) => reference),
-	...settled
-		.filter(
-			(row) => statementAbout(submitted, row) === 'takesBack' && !isOutdated(row, before, now),
-		)
-		.map(({ reference }) => ({ reference, takesBack: true })),
-];
+): RegisterRow[] =>
+	rows.filter(
+		(row) => statementAbout(submitted, row) === statement && !isOutdated(row, before, now),
+	);
+
+/** The field *Was Paid* of the node that settles. */
+export const wasPaid = (
+	submitted: Submitted,
+	{ unknown }: Asked,
+	before: RegisterRow[],
+	now: RegisterRow[],
+) => rowsWith('paid', submitted, unknown, before, now).map(({ reference }) => reference);
 
 /** The field *Was Not Paid* of the node that settles: each payment with the time at which its row was written. */
 export const wasNotPaid = (
@@ -107,9 +110,15 @@ export const wasNotPaid = (
 	before: RegisterRow[],
 	now: RegisterRow[],
 ) =>
-	unknown
-		.filter((row) => statementAbout(submitted, row) === 'notPaid' && !isOutdated(row, before, now))
-		.map(({ reference, updatedAt }) => ({
-			reference,
-			sentAt: updatedAt && new Date(updatedAt).toISOString(),
-		}));
+	rowsWith('notPaid', submitted, unknown, before, now).map(({ reference, updatedAt }) => ({
+		reference,
+		sentAt: updatedAt && new Date(updatedAt).toISOString(),
+	}));
+
+/** The field *Take Back* of the node that settles. */
+export const takeBack = (
+	submitted: Submitted,
+	{ settled }: Asked,
+	before: RegisterRow[],
+	now: RegisterRow[],
+) => rowsWith('takeBack', submitted, settled, before, now).map(({ reference }) => reference);

@@ -14,7 +14,7 @@ import { escapeHtml, namesWithNumbers } from './text.mts';
  * - *settledPaid*, *settledNotPaid*: it was unknown
  * - *paidBefore*: it was paid already
  * - *sentAgain*: it was paid already, by a second sending after a *not paid* that was perhaps wrong
- * - *takenBack*, *differing*: it is unknown again, because this statement takes another one back, or differs from it
+ * - *takenBack*, *contradicted*: it is unknown again, because this statement takes another one back, or differs from it
  * - *notRecorded*: nothing changed, for a reason that the result tells
  */
 type StatementEnd =
@@ -23,13 +23,13 @@ type StatementEnd =
 	| 'paidBefore'
 	| 'sentAgain'
 	| 'takenBack'
-	| 'differing'
+	| 'contradicted'
 	| 'notRecorded';
 
 /** @param old the row of the register before the statement */
 function endOf(result: PaymentRow, old: RegisterRow, execution: PayrollExecution): StatementEnd {
-	const isTakenBack = statementAbout(execution.submitted, result) === 'takesBack';
-	if (isUnknownAgain(result, old, execution)) return isTakenBack ? 'takenBack' : 'differing';
+	const isTakenBack = statementAbout(execution.submitted, result) === 'takeBack';
+	if (isUnknownAgain(result, old, execution)) return isTakenBack ? 'takenBack' : 'contradicted';
 	if (wasSettledInNode(result, old, execution)) return 'settledNotPaid';
 	if (result.code === 'settledPaid' || result.code === 'settledNotPaid') return result.code;
 	if (result.code !== 'paidBefore') return 'notRecorded';
@@ -95,7 +95,7 @@ export function statementParts(
 			'Was it paid before too? Then ask the partner service for one of the two back',
 		),
 		people('The record is taken back, so it is unknown again', rowsOf('takenBack'), askAgain),
-		people('The answers differ, so it is unknown again', rowsOf('differing'), askAgain),
+		people('The answers differ, so it is unknown again', rowsOf('contradicted'), askAgain),
 		...notRecorded.map((reason) => `<h4>Not recorded: ${escapeHtml(reason)}.</h4>`),
 		isNothing && '<h3>Nothing was recorded.</h3>',
 		isNothing && unknown.length > 0 && `<h3>${heading('Still unknown', unknown)}</h3>`,

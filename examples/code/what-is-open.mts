@@ -13,24 +13,24 @@ import {
 import type { PayrollExecution } from './payroll-execution.mts';
 import { paidLastTime } from './register.mts';
 import { itemsForWhatNext, registerUpdates } from './register-updates.mts';
-import { choices, formFieldOf, wrongChoice, wrongField, type Asked } from './settling.mts';
+import { choices, formFieldOf, takeBackChoice, takeBackField, type Asked } from './settling.mts';
 import { statementParts } from './statement-parts.mts';
 import { escapeHtml, forWhat, namesWithNumbers, formatSum } from './text.mts';
 import { isOfOtherWorkflow } from './workflow.mts';
 
-/** The fields of the page: one for each payment that is open, and one for wrong records. */
+/** The fields of the page: one for each payment that is open, and one for records to take back. */
 function questions(asked: Asked) {
 	const fields = asked.unknown.map((row) => {
 		const label = `${row.name ?? row.userId}, ${formatSum([row])} ETB (${row.reference})`;
 		return radio(formFieldOf(row), label, Object.values(choices), choices.notKnown);
 	});
-	const wrong = {
+	const takeBack = {
 		fieldType: 'checkbox',
-		fieldName: wrongField,
+		fieldName: takeBackField,
 		fieldLabel: 'Is one of these records wrong? Then it is unknown again.',
-		fieldOptions: { values: asked.settled.map((row) => ({ option: wrongChoice(row) })) },
+		fieldOptions: { values: asked.settled.map((row) => ({ option: takeBackChoice(row) })) },
 	};
-	return asked.settled.length > 0 ? [...fields, wrong] : fields;
+	return asked.settled.length > 0 ? [...fields, takeBack] : fields;
 }
 
 /** The items of the Code node of a payroll in which somebody opened *What is open*. */

@@ -145,8 +145,8 @@ export const mutations: Mutation[] = [
 			"if (state === 'inFlight' || (state === 'paid' && says !== 'notPaid')) return state;",
 		],
 		'Settling: a reference that was never sent is not recorded as paid': [
-			"return state === 'unused' ? 'recordedPaid' : 'settledPaid';",
-			"return state === 'unused' ? state : 'settledPaid';",
+			"return mayBeOld ? 'contradicted' : 'recordedPaid';",
+			"return mayBeOld ? 'contradicted' : state;",
 		],
 		'Settling: paid is recorded without anybody': [
 			'[sentMark(each), ...settledPaidMarks(each)]',
@@ -160,37 +160,37 @@ export const mutations: Mutation[] = [
 			'				...notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),\n			]);',
 			'			]);\n			change.keep(notPaid.map(settledNotPaidMark));',
 		],
-		'Settling: a person denies what the service said': [
-			"const said = await askFact(change, 'saidPaid', denials);",
-			'const said = new Set(denials);',
+		'Settling: a person contradicts what the service said': [
+			"const said = await askFact(change, 'saidPaid', concerned);",
+			'const said = new Set(concerned);',
 		],
-		'Settling: a person denies what the service said late': [
+		'Settling: a person contradicts what the service said late': [
 			"...paid.filter((each) => !this.isOwn(each)).flatMap((each) => factMarks('paidLate', each)),",
 			'',
 		],
-		'Settling: a denial forgets an earlier not paid': [
+		'Settling: a contradiction forgets an earlier not paid': [
 			'contradicted.filter((each) => !saidPaid.has(each)).map',
 			'contradicted.map',
 		],
-		'Settling: a denial frees': [
+		'Settling: a contradiction frees': [
 			"if (saidPaid.has(each)) return [each, 'contradicted'];",
 			"if (saidPaid.has(each)) return [each, 'settledNotPaid'];",
 		],
 		'Settling: paid, by an expression, replaces that somebody said not paid': [
-			"if (state === 'unused' && mayBeOld) return 'contradicted';",
-			'',
+			"return mayBeOld ? 'contradicted' : 'recordedPaid';",
+			"return 'recordedPaid';",
 		],
 		'Settling: what takes a statement back settles as paid': [
-			"if (says === 'takesBack') return state;",
-			"if (says === 'takesBack' && state === 'unused') return state;",
+			"if (says === 'takeBack') return state === 'unused' && wasFreed ? 'contradicted' : state;",
+			"if (says === 'takeBack' && state === 'unused') return wasFreed ? 'contradicted' : state;",
 		],
 		'Settling: what takes a statement back records a reference that is unused as paid': [
-			"if (says === 'takesBack') return state;",
-			"if (says === 'takesBack' && state === 'inDoubt') return state;",
+			"if (says === 'takeBack') return state === 'unused' && wasFreed ? 'contradicted' : state;",
+			"if (says === 'takeBack' && (wasFreed || state === 'inDoubt')) return state === 'unused' ? 'contradicted' : state;",
 		],
 		'Settling: an expression frees again and again': [
-			'!isByHand && freedBefore.has(each)',
-			'false',
+			"return mayBeOld ? 'statementRepeated' : 'settledNotPaid';",
+			"return 'settledNotPaid';",
 		],
 	}),
 	...inFile(`${paying}/paymentMarks.ts`, {

@@ -6,10 +6,10 @@ export const people = 6;
 export type NodeName = 'a' | 'b';
 
 /**
- * What a person states about a reference in a run that settles; `takesBack`: by an expression, only that an earlier
- * *notPaid* is wrong; `nothing`: it is not named.
+ * What a person states about a reference in a run that settles; `takeBack`: only that an earlier statement is wrong;
+ * `nothing`: it is not named.
  */
-export type Statement = 'paid' | 'notPaid' | 'takesBack' | 'nothing';
+export type Statement = 'paid' | 'notPaid' | 'takeBack' | 'nothing';
 
 /** How the service and the network treat one request to pay. `…Paid`: the books have it, whatever was told. */
 const responseKinds = [
@@ -173,7 +173,7 @@ const item: fc.Arbitrary<ItemPlan> = fc.record({
 		[6, 'asks'],
 		[2, 'notPaid'],
 		[2, 'paid'],
-		[1, 'takesBack'],
+		[1, 'takeBack'],
 		[1, 'nothing'],
 	),
 });
@@ -471,7 +471,7 @@ const families: (readonly [number, fc.Arbitrary<Plan>])[] = [
 	[2, slowDatabase],
 	[1, stopped],
 	// A person's statement reaches the node again and again, by loops and repeats.
-	[3, inTurns({ repeats: 1, statements: ['asks', 'notPaid', 'takesBack'], responses: lost })],
+	[3, inTurns({ repeats: 1, statements: ['asks', 'notPaid', 'takeBack'], responses: lost })],
 	[2, inTurns({ repeats: 1, faults: ['failsBetween', 'failsAfter'], responses: lost })],
 	// A sender stands still; others are told, settle and send; then it goes on.
 	[

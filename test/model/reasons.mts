@@ -7,7 +7,7 @@ import {
 	askedAt,
 	countsOnce,
 	runsSayingNotPaid,
-	denies,
+	contradictsPaid,
 	disruptionCount,
 	hasBegun,
 	isDuring,
@@ -38,7 +38,7 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 		!mayBePaid(told) &&
 		(told.run.plan.does === 'dryRun' ||
 			(told.statement === 'notPaid' && !wasBeingSent(told)) ||
-			(told.statement === 'takesBack' && !wasBeingSent(told) && !wasSettledNotPaid(told))),
+			(told.statement === 'takeBack' && !wasBeingSent(told) && !wasSettledNotPaid(told))),
 	'ready settledNotPaid': (told) => told.statement === 'notPaid' && !wasBeingSent(told),
 	'notPaid refused': ({ own }) => own.length > 0 && own.every(({ isPaid }) => !isPaid),
 	'notPaid notReached': ({ world, key }) =>
@@ -69,8 +69,8 @@ export const reasons: Readonly<Record<string, (told: Told) => boolean>> = {
 };
 
 /** Whether another run can have settled it as not paid. */
-const mayHaveBeenFreed = ({ world, run, key, isHealthy }: Told): boolean =>
-	countsOnce(run) &&
+const mayHaveBeenFreed = ({ world, run, key, statement, isHealthy }: Told): boolean =>
+	(countsOnce(run) || statement === 'takeBack') &&
 	(!isHealthy || world.runs.some((other) => hasBegun(other) && says(other, 'notPaid', key)));
 
 /** Whether another run can have settled it as paid. */
@@ -88,12 +88,12 @@ const wasClockSet = ({ plan }: World): boolean =>
 	plan.processes.flat().some(({ kind }) => kind.startsWith('clock'));
 
 /**
- * Whether an expression says *paid* of a reference that was settled as not paid, and that no run asked for or contradicted
+ * Whether an expression says *paid*, or anybody *take back*, of a reference that was settled as not paid, and that no run asked for or contradicted
  * since.
  */
-const wasSettledNotPaid = ({ world: { runs }, run, key, isHealthy }: Told): boolean =>
+const wasSettledNotPaid = ({ world: { runs }, run, key, statement, isHealthy }: Told): boolean =>
 	isHealthy &&
-	countsOnce(run) &&
+	(countsOnce(run) || statement === 'takeBack') &&
 	runs.some(
 		({ lines, payees, beganAt, endedAt = Infinity }) =>
 			endedAt < run.beganAt &&
@@ -105,7 +105,7 @@ const wasSettledNotPaid = ({ world: { runs }, run, key, isHealthy }: Told): bool
 					(other.plan.does === 'pay' && (other.asked.get(key) ?? 0) >= beganAt) ||
 					(other !== run &&
 						other.beganAt >= beganAt &&
-						(says(other, 'paid', key) || says(other, 'takesBack', key))),
+						(says(other, 'paid', key) || says(other, 'takeBack', key))),
 			),
 	);
 
@@ -124,14 +124,14 @@ function mayBePaidBefore({ world, run, payee, key, own }: Told): boolean {
 
 /** A run that settles must settle a doubt, not tell of it, unless a statement only takes one back. */
 const mayBeInDoubt = (told: Told): boolean =>
-	(!maySettle(told.run) || told.statement === 'takesBack') &&
-	(!told.isHealthy || sentUnder(told.world, told.key).some(mayBeUnclear) || wasDenied(told));
+	(!maySettle(told.run) || told.statement === 'takeBack') &&
+	(!told.isHealthy || sentUnder(told.world, told.key).some(mayBeUnclear) || wasContradicted(told));
 
-/** Whether somebody denied a *paid* that a person said. */
-const wasDenied = (told: Told): boolean =>
-	mayHaveBeenSaidPaid(told) && told.world.runs.some((other) => denies(other, told.key));
+/** Whether somebody contradicted a *paid* that a person said. */
+const wasContradicted = (told: Told): boolean =>
+	mayHaveBeenSaidPaid(told) && told.world.runs.some((other) => contradictsPaid(other, told.key));
 
-/** Whether a payment was made that was reserved before the run first asked, and no person denied it. */
+/** Whether a payment was made that was reserved before the run first asked, and no person contradicted it. */
 function mayBePaid({ world, run, key }: Told): boolean {
 	const firstAskedAt = askedAt(run, key);
 	return world.books

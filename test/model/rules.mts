@@ -96,7 +96,7 @@ export function judgeRest(world: World, when: string): void {
 const allowed: Record<Role, string[]> = {
 	planned: [],
 	last: ['paid', 'alreadyPaid', 'unknown'],
-	// The first of two such runs denies a *paid* that somebody said by mistake.
+	// The first of two such runs contradicts a *paid* that somebody said by mistake.
 	settling: ['alreadyPaid', 'ready', 'unknown'],
 	final: ['paid', 'alreadyPaid'],
 };

@@ -51,15 +51,9 @@ export function newRun(
  * The statement of a person about an item. A person who asks the service tells the truth, and nothing while a request may
  * still be carried out; other statements are guesses.
  */
-function statementOn(
-	books: Books,
-	{ does, by, items }: RunPlan,
-	key: string,
-	item: number,
-): Statement {
+function statementOn(books: Books, { does, items }: RunPlan, key: string, item: number): Statement {
 	const { statement = 'nothing' } = items[item] ?? {};
 	if (does !== 'settle') return 'nothing';
-	if (statement === 'takesBack' && by === 'typed') return 'nothing';
 	if (statement !== 'asks') return statement;
 	if (books.isPending(key)) return 'nothing';
 	return books.paymentsOf(key).length > 0 ? 'paid' : 'notPaid';
@@ -200,7 +194,8 @@ function itemOf(
 		amount,
 		ref: reference,
 		mode: 'settle',
-		paid: named('paid', {}) || named('takesBack', { takesBack: true }),
+		paid: named('paid', {}),
+		takeBack: named('takeBack', {}),
 		notPaid: named('notPaid', sentAt === undefined ? {} : { sentAt }),
 	};
 }
@@ -228,6 +223,7 @@ export function parametersOf(
 		...(does === 'settle' && {
 			wasPaid: isByExpression ? '={{ $json.paid }}' : named('paid'),
 			wasNotPaid: isByExpression ? '={{ $json.notPaid }}' : named('notPaid'),
+			takeBack: isByExpression ? '={{ $json.takeBack }}' : named('takeBack'),
 		}),
 		options: {
 			timeout,

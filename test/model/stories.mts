@@ -311,7 +311,7 @@ const plansOf: Record<string, Plan[]> = {
 		],
 		['paid', 'slowRejected'],
 	),
-	'Paid comes after a person settled it as paid, and the same person denies that': disrupted(
+	'Paid comes after a person settled it as paid, and the same person contradicts that': disrupted(
 		pauses,
 		[
 			{ ...usual, start: at(0) },
@@ -321,7 +321,7 @@ const plansOf: Record<string, Plan[]> = {
 		],
 		['paid'],
 	),
-	'A person denies again and again that it was paid, which only a person said': [
+	'A person contradicts again and again that it was paid, which only a person said': [
 		planOf(
 			[
 				{ start: at(0) },
@@ -337,7 +337,7 @@ const plansOf: Record<string, Plan[]> = {
 				{ ...byExpression, statement: 'notPaid' },
 				{},
 				{ ...byExpression, statement: 'paid' },
-				{ ...byExpression, statement: 'takesBack' },
+				{ ...byExpression, statement: 'takeBack' },
 				{ ...byExpression, statement: 'notPaid', repeats: [1_000] },
 				{},
 			],

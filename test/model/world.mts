@@ -26,7 +26,7 @@ export interface World {
 
 export interface PaidForEver {
 	at: number;
-	/** Whether the service said it. Otherwise it can be the statement of a person, which a person can deny. */
+	/** Whether the service said it. Otherwise it can be the statement of a person, which a person can contradict. */
 	isProven: boolean;
 }
 
@@ -156,15 +156,17 @@ export const runsSayingNotPaid = ({ runs }: World, { key, grounds }: Sent): RunF
 		(run) => says(run, 'notPaid', key) && hasBegun(run) && lastActAt(run) >= grounds.reservedAt,
 	);
 
-/** Whether a run may settle, and denies that a reference was paid. */
-export const denies = (run: RunFacts, key: string): boolean =>
-	hasBegun(run) && (says(run, 'notPaid', key) || says(run, 'takesBack', key));
+/** Whether a run may settle, and says that a reference was not paid, or takes back that it was. */
+export const contradictsPaid = (run: RunFacts, key: string): boolean =>
+	hasBegun(run) && (says(run, 'notPaid', key) || says(run, 'takeBack', key));
 
 /** Whether a payment was told to be paid before this time, and stays so. */
 export function isPaidForEver(world: World, payee: Payment, before: number): boolean {
 	const { at, isProven } = world.paidForEver.get(idOf(payee)) ?? { at: Infinity, isProven: false };
-	const isDenied = world.runs.some((run) => denies(run, payee.key) && lastActAt(run) >= at);
-	return at < before && (isProven || !isDenied);
+	const isContradicted = world.runs.some(
+		(run) => contradictsPaid(run, payee.key) && lastActAt(run) >= at,
+	);
+	return at < before && (isProven || !isContradicted);
 }
 
 /** Whether the other run had begun, and not ended yet when the first began. */

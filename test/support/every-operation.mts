@@ -48,6 +48,7 @@ export const everyOperation = (): WorkflowFile =>
 			mode: 'settle',
 			wasPaid: 'paid-by-hand',
 			wasNotPaid: 'never-sent',
+			takeBack: 'never-settled',
 		}),
 		wallet('Claim of another execution', 'disbursement', 'payClaims', {
 			toUserId: 'somebody',

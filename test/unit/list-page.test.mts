@@ -314,6 +314,20 @@ describe('the page of a list', () => {
 		expect(rows.filter(({ id }) => id === said['id'])).toEqual([]);
 	});
 
+	test.each([
+		['2020-01', 'period=2020-01&'],
+		['2099-01', 'period=&'],
+	])(
+		'that cannot be used for %s leads to the form, without a period that is not due',
+		(given, link) => {
+			const error = { message: 'No', remedy: 'Yes' };
+			const listed = [{ status: 'problem', error, period: given, purpose }];
+			const { page, asks } = pageOf({ ...runs([]), 'Check List': [listed], 'Pay salaries': [[]] });
+			expect(page).toContain(link);
+			expect(asks).toBe(false);
+		},
+	);
+
 	test('says who was paid less meanwhile by another list', () => {
 		const less = registered(1, 'paid', { id: 9, amountEtb: 400 });
 		const { ready } = check([]);

@@ -242,7 +242,9 @@ describe('the register after a payroll', () => {
 			{
 				'What is open': [[{}]],
 				Payments: [payments],
-				Ask: [[{ wrong: [`Person 1 (${referenceOf(1)}): ${perhapsPaid}`], user: user('second') }]],
+				Ask: [
+					[{ takeBack: [`Person 1 (${referenceOf(1)}): ${perhapsPaid}`], user: user('second') }],
+				],
 				'Pay salaries': [[{ outcome: 'unknown', code, mode: 'settle', reference: referenceOf(1) }]],
 			},
 			1,

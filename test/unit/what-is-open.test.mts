@@ -1,7 +1,7 @@
 /** The page *What is open*, and the statements that it gives to the node that settles. */
 import { z } from 'zod';
 import type { RegisterRow } from '../../examples/code/payment-row.mts';
-import { wasNotPaid, wasPaid, type Asked } from '../../examples/code/settling.mts';
+import { takeBack, wasNotPaid, wasPaid, type Asked } from '../../examples/code/settling.mts';
 import type { Submitted } from '../../examples/code/workflow.mts';
 import { pageAndRows, referenceOf, registered, user, type Rows } from '../support/example-code.mts';
 
@@ -50,7 +50,11 @@ describe('the answers of the page What is open', () => {
 			z.array(z.custom<RegisterRow>()).parse(rows),
 		);
 		const given = [answer, asked, before ?? [], now ?? []] as const;
-		return { wasPaid: wasPaid(...given), wasNotPaid: wasNotPaid(...given) };
+		return {
+			wasPaid: wasPaid(...given),
+			wasNotPaid: wasNotPaid(...given),
+			takeBack: takeBack(...given),
+		};
 	}
 
 	test('name the unknown payments, and the time at which each was sent', () => {
@@ -60,7 +64,7 @@ describe('the answers of the page What is open', () => {
 		const notPaid = { 'r%200': 'It was not paid', 'r%201': 'It was not paid' };
 		const sent = { reference: 'r 0', sentAt: '2026-10-25T08:00:00.000Z' };
 		expect(statements(notPaid, payments)).toMatchObject({ wasPaid: [], wasNotPaid: [sent] });
-		const nothing = { wasPaid: [], wasNotPaid: [] };
+		const nothing = { wasPaid: [], wasNotPaid: [], takeBack: [] };
 		expect(statements({ 'r%200': 'Not known yet' }, payments)).toEqual(nothing);
 	});
 
@@ -98,7 +102,7 @@ describe('the answers of the page What is open', () => {
 	const isPaid = { outcome: 'alreadyPaid', code: 'paidBefore' };
 
 	const record = (said: string) => ({
-		wrong: [`Person 1, 1,000.00 ETB (${referenceOf(1)}): recorded as ${said}`],
+		takeBack: [`Person 1, 1,000.00 ETB (${referenceOf(1)}): recorded as ${said}`],
 	});
 	const perhapsNotPaid = record('paid, but perhaps it was not');
 	const perhapsPaid = record('not paid, but perhaps it was');
@@ -116,8 +120,9 @@ describe('the answers of the page What is open', () => {
 		const outcome = was === 'paid' ? 'paid' : 'notPaid';
 		const payments = [registered(1, outcome, { ...own, settledBy })];
 		expect(statements(answer, payments)).toEqual({
-			wasPaid: [{ reference: referenceOf(1), takesBack: true }],
+			wasPaid: [],
 			wasNotPaid: [],
+			takeBack: [referenceOf(1)],
 		});
 		const before = { outcome, amountEtb: 900, requestedAmountEtb: null };
 		const { page, written } = answered(answer, before, differs);
@@ -169,7 +174,7 @@ describe('the answers of the page What is open', () => {
 		];
 		for (const row of rows)
 			for (const answer of [perhapsNotPaid, perhapsPaid])
-				expect(statements(answer, [row])['wasPaid']).toEqual([]);
+				expect(statements(answer, [row])['takeBack']).toEqual([]);
 		expect(answered(perhapsNotPaid, { txHash: '0x1' }, differs).written).toBeUndefined();
 		const free = { outcome: 'ready', code: 'ready' };
 		const denial = { [referenceOf(1)]: 'It was not paid' };
@@ -182,7 +187,7 @@ describe('the answers of the page What is open', () => {
 	])('take back no other record than the page showed: it was %s, and is %s', (was, is, answer) => {
 		const [before, now] = [was, is].map((outcome) => registered(1, outcome, { ...own, settledBy }));
 		const later = { ...now, updatedAt: '2026-10-26T09:00:00Z' };
-		expect(statements(answer, [before ?? {}], [later])['wasPaid']).toEqual([]);
+		expect(statements(answer, [before ?? {}], [later])['takeBack']).toEqual([]);
 		const runs = {
 			'What is open': [[{}]],
 			Payments: [[before ?? {}]],
@@ -385,13 +390,13 @@ describe('the answers of the page What is open', () => {
 		expect(shown).toMatch(/Not paid by another workflow: Person 5\. /);
 		expect(shown.match(/Upload the list of/g)).toHaveLength(1);
 		const asked = z.array(z.record(z.unknown())).parse(fields).slice(1);
-		const wrong = [
+		const takenBack = [
 			`Person 2, 2,000.00 ETB (${referenceOf(2)}): recorded as not paid, but perhaps it was`,
 			`Person 6, 6,000.00 ETB (${referenceOf(6)}): recorded as paid, but perhaps it was not`,
 		].map((option) => ({ option }));
 		expect(asked).toMatchObject([
 			{ fieldName: referenceOf(1) },
-			{ fieldName: 'wrong', fieldOptions: { values: wrong } },
+			{ fieldName: 'takeBack', fieldOptions: { values: takenBack } },
 		]);
 	});
 });

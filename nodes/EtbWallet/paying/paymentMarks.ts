@@ -5,11 +5,11 @@
  * --- | --- | ---
  * `sent` | the reference is used: it was reserved, or a person settled it as paid | the reference becomes unused
  * `busy` | a reservation in this bucket; it counts for three slots of time | none, but the change that added it may remove it
- * `paid`, `paidConfirmed` | the fact *paid* | none, but a *paid* that only a person said ends when a person denies it
+ * `paid`, `paidConfirmed` | the fact *paid* | none, but a *paid* that only a person said ends when a person contradicts it
  * `payee` | the user ID and the amount that were paid | none
- * `anybody` | a person settled it as paid, without saying to whom: each user ID and amount fits | a person denies it
- * `saidPaid`, `saidPaidConfirmed` | the fact *saidPaid*: only a person said that it was paid | a person denies it
- * `paidLate`, `paidLateConfirmed` | the fact *paidLate*: a late response said that it was paid, so nobody can deny that | none
+ * `anybody` | a person settled it as paid, without saying to whom: each user ID and amount fits | a person contradicts it
+ * `saidPaid`, `saidPaidConfirmed` | the fact *saidPaid*: only a person said that it was paid | a person contradicts it
+ * `paidLate`, `paidLateConfirmed` | the fact *paidLate*: a late response said that it was paid, so nobody can contradict that | none
  * `doubt`, `doubtConfirmed` | the fact *doubt*: nobody knows how the payment ended | the reference becomes unused
  * `settledNotPaid` | a person said that it was not paid | a person contradicts that
  * `settledNotPaidOf` | a person said that what was sent at this time was not paid | none
@@ -92,7 +92,7 @@ export const factMarks = (fact: Fact, keyed: Keyed): string[] => [
 /** The marks that a reference loses when it becomes unused: *sent*, and its doubt. */
 export const marksOfUse = (keyed: Keyed): string[] => factMarks('doubt', keyed);
 
-/** The marks that a reference gets when a person settles it as paid, and loses when a person denies that. */
+/** The marks that a reference gets when a person settles it as paid, and loses when a person contradicts that. */
 export const settledPaidMarks = (keyed: Keyed): string[] => [
 	factMark('paid', keyed),
 	confirmedMark('paid', keyed),

@@ -8,7 +8,7 @@
  * - **Paid**: *sent*, *paid* and *paidConfirmed*. A run reports `alreadyPaid`, or `notPaid` for another person or
  *   amount than *payee* has. A reference becomes paid when its sender learns that the service paid, even late, or
  *   when a person settles it as paid. Only a reference that a person settled (*saidPaid*) can leave this state: it is in
- *   doubt as soon as a person denies that.
+ *   doubt as soon as a person contradicts that.
  * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one, and no
  *   confirmed *doubt*. A run reports `unknown`. A reference comes into this state when a run reserves it, before it
  *   sends.
@@ -32,8 +32,8 @@
  * as paid before, and nothing is sent. `docs/operating.md` has these limits.
  *
  * **Two statements that differ** put the reference in doubt: *paid* by an expression, if it was settled as not paid and is
- * unused; *not paid*, if only a person said that it was paid. *takesBack* does the same in both cases. The reference needs
- * one more statement to be paid or unused.
+ * unused; *not paid*, if only a person said that it was paid. *Take back* does so in both cases. The reference needs one
+ * more statement to be paid or unused.
  *
  * **A statement *not paid*** that an expression gives counts once: for the reference, or for each time of sending
  * that it names.
@@ -69,7 +69,7 @@ import { batchesOf } from './batches';
  * wrong. `sentAt`: the time at which the payment was sent that a *not paid* is about, compared as text.
  */
 export interface Statement extends Keyed {
-	says: 'paid' | 'notPaid' | 'takesBack';
+	says: 'paid' | 'notPaid' | 'takeBack';
 	sentAt?: string;
 }
 
@@ -193,8 +193,7 @@ export class PaymentRecord {
 			const settled = new Map(
 				[...states].map(([each, state]): [Each, StatementResult] => {
 					if (saidPaid.has(each)) return [each, 'contradicted'];
-					const mayBeOld = !isByHand && freedBefore.has(each);
-					return [each, resultOfStatement(state, each.says, mayBeOld)];
+					return [each, resultOfStatement(state, each.says, freedBefore.has(each), isByHand)];
 				}),
 			);
 			const settledAs = (...results: StatementResult[]): Each[] =>
@@ -211,7 +210,7 @@ export class PaymentRecord {
 				...notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),
 			]);
 			change.remove([...saidPaid].flatMap(settledPaidMarks));
-			// A denied *paid* can be about a payment that was sent after an earlier *not paid*, which stays counted.
+			// A contradicted *paid* can be about a payment that was sent after an earlier *not paid*, which stays counted.
 			change.remove(contradicted.filter((each) => !saidPaid.has(each)).map(settledNotPaidMark));
 			change.remove(freed.flatMap(marksOfUse));
 			return settled;
@@ -233,7 +232,7 @@ export class PaymentRecord {
 			[...notMade.map((each) => factMark('paid', each)), ...alsoAsk],
 			[
 				...paid.flatMap((each) => [...factMarks('paid', each), paidValuesMark(each)]),
-				// A person may have settled it as paid before this late response. Nobody can deny the response.
+				// A person may have settled it as paid before this late response. Nobody can contradict the response.
 				...paid.filter((each) => !this.isOwn(each)).flatMap((each) => factMarks('paidLate', each)),
 				...unknown.flatMap((each) => factMarks('doubt', each)),
 			],
@@ -282,38 +281,40 @@ async function askSettledNotPaid<Each extends Statement>(
 	return new Set(concerned.filter((each) => recorded.has(statementMark(each))));
 }
 
-/** The statements that deny a *paid* which only a person said. */
+/** The statements that contradict a *paid* which only a person said. */
 async function askSaidPaid<Each extends Statement>(
 	change: RecordChange,
 	states: ReadonlyMap<Each, ReferenceState>,
 ): Promise<ReadonlySet<Each>> {
-	const denials = [...states]
+	const concerned = [...states]
 		.filter(([{ says }, state]) => state === 'paid' && says !== 'paid')
 		.map(([statement]) => statement);
-	const said = await askFact(change, 'saidPaid', denials);
+	const said = await askFact(change, 'saidPaid', concerned);
 	const paidLate = await askFact(change, 'paidLate', [...said]);
 	return new Set([...said].filter((each) => !paidLate.has(each)));
 }
 
 /**
- * The result of a statement about a reference in this state, unless it denies a *paid* of a person.
- * @param mayBeOld whether a *not paid* was recorded before, and nobody typed this statement just now. Then a second *not
- * paid* of a reference, or of one sending of it, changes nothing. A *paid* of a reference that was settled as not
- * paid, and is unused now, makes it in doubt, because the two statements differ
+ * The result of a statement about a reference in this state, unless it contradicts a *paid* of a person. A statement that
+ * nobody typed just now may be old: then a second *not paid* of a reference, or of one sending of it, changes nothing. A
+ * *paid* of a reference that was settled as not paid, and is unused now, makes it in doubt, because the two differ.
+ * @param wasFreed whether a *not paid* was recorded before (`askSettledNotPaid`)
  */
 function resultOfStatement(
 	state: ReferenceState,
 	says: Statement['says'],
-	mayBeOld: boolean,
+	wasFreed: boolean,
+	isByHand: boolean,
 ): StatementResult {
 	if (state === 'paid' || state === 'inFlight') return state;
+	if (says === 'takeBack') return state === 'unused' && wasFreed ? 'contradicted' : state;
+	const mayBeOld = wasFreed && !isByHand;
 	if (says === 'notPaid') {
 		if (state === 'unused') return state;
 		return mayBeOld ? 'statementRepeated' : 'settledNotPaid';
 	}
-	if (state === 'unused' && mayBeOld) return 'contradicted';
-	if (says === 'takesBack') return state;
-	return state === 'unused' ? 'recordedPaid' : 'settledPaid';
+	if (state === 'unused') return mayBeOld ? 'contradicted' : 'recordedPaid';
+	return 'settledPaid';
 }
 
 /**

@@ -24,6 +24,14 @@ interface NamedStatement extends Statement {
 	reference: string;
 }
 
+const statementFields = [
+	{ name: 'wasPaid', displayName: 'Was Paid', says: 'paid' },
+	{ name: 'wasNotPaid', displayName: 'Was Not Paid', says: 'notPaid' },
+	{ name: 'takeBack', displayName: 'Take Back', says: 'takeBack' },
+] as const;
+
+type StatementField = (typeof statementFields)[number];
+
 /** The result of settling one reference, in its item. */
 interface ItemResult {
 	code: Code;
@@ -39,8 +47,7 @@ const itemResults: Readonly<Record<StatementResult, ItemResult>> = {
 	recordedPaid: {
 		code: 'settledPaid',
 		message: 'Recorded as paid, although it was not unknown in this node',
-		remedy:
-			'Was that a slip? Then name it in Was Not Paid: it is unknown then, and can be settled.',
+		remedy: 'Was that a slip? Then name it in Take Back: it is unknown then, and can be settled.',
 	},
 	settledNotPaid: {
 		code: 'settledNotPaid',
@@ -54,7 +61,8 @@ const itemResults: Readonly<Record<StatementResult, ItemResult>> = {
 	},
 	contradicted: {
 		code: 'contradicted',
-		message: 'This answer and an earlier one differ. So it is unknown again, and nothing is sent',
+		message:
+			'An earlier answer was taken back, or differs. So it is unknown again, and nothing is sent',
 		remedy: 'Ask the partner service once more, and settle it.',
 	},
 	paid: { code: 'paidBefore', message: 'It was paid before, and stays paid' },
@@ -80,7 +88,8 @@ const itemResults: Readonly<Record<StatementResult, ItemResult>> = {
  *   runs again must not free a payment that was sent since. *Was paid* of a reference that was settled as not
  *   paid and is unused now makes it unknown again: the two statements differ, and the wrong one must not lead
  *   to a second payment.
- * - **In both cases** *was not paid* of a reference that only a person settled as paid makes it unknown again.
+ * - **In both cases** *was not paid* of a reference that only a person settled as paid makes it unknown again, and
+ *   *take back* of one that a person settled does so too.
  *
  * @throws {NodeOperationError} when a field cannot be used, or n8n's database fails, unless the node
  * continues on fail
@@ -93,24 +102,21 @@ export async function settle(
 	// nothing, because it could free a payment that was sent since.
 	const memory = runMemoryOf(context);
 	if (memory.failure !== undefined) return reportNotSettled(context, memory.failure);
-	let wasPaid: NamedStatement[];
-	let wasNotPaid: NamedStatement[];
+	let statements: NamedStatement[];
 	try {
-		wasPaid = readStatements(context, 'wasPaid', 'Was Paid');
-		wasNotPaid = readStatements(context, 'wasNotPaid', 'Was Not Paid');
-		assertStatements(wasPaid, wasNotPaid);
+		statements = readStatements(context);
 	} catch (error) {
 		const { message, remedy } = asInvalidValue(error);
 		return reportNotSettled(context, { message, remedy: `Nothing was settled. ${remedy}` });
 	}
-	const isTyped = ['mode', 'wasPaid', 'wasNotPaid'].every(
+	const isTyped = ['mode', ...statementFields.map(({ name }) => name)].every(
 		(name) => !hasExpression(savedParameter(context, name)),
 	);
 	const isByHand = isTyped && isStartedInEditor(context);
 	let settled: ReadonlyMap<NamedStatement, StatementResult>;
 	try {
 		const record = new PaymentRecord(context, options.timeoutMs);
-		settled = await record.settle([...wasPaid, ...wasNotPaid], isByHand);
+		settled = await record.settle(statements, isByHand);
 	} catch (error) {
 		memory.failure = {
 			message: 'It is not certain that this was recorded in the database of n8n',
@@ -144,82 +150,56 @@ function reportNotSettled(
 }
 
 /**
+ * Reads the statements of all fields, each once.
+ * @throws {InvalidValueError} when no reference is named, or one has two statements
+ */
+function readStatements(context: IExecuteFunctions): NamedStatement[] {
+	const byKey = new Map<string, NamedStatement>();
+	for (const statement of statementFields.flatMap((field) => readField(context, field))) {
+		const { reference, referenceKey, says, sentAt } = statement;
+		const other = byKey.get(referenceKey) ?? statement;
+		if (says !== other.says || sentAt !== other.sentAt)
+			throw new InvalidValueError(
+				`There are two answers about ${show(reference)}`,
+				'Name it once, in the field where it belongs.',
+			);
+		byKey.set(referenceKey, statement);
+	}
+	if (byKey.size === 0)
+		throw new InvalidValueError(
+			'Was Paid, Was Not Paid and Take Back are empty',
+			'Write the references that you asked the partner service about, one a line.',
+		);
+	return [...byKey.values()];
+}
+
+/**
  * Reads the references in a field, one on each line. They are read for all items, if an
  * expression can give each another value.
  * @throws {InvalidValueError}
  */
-function readStatements(
-	context: IExecuteFunctions,
-	name: 'wasPaid' | 'wasNotPaid',
-	field: string,
-): NamedStatement[] {
-	const items = isSameForAllItems(savedParameter(context, name))
+function readField(context: IExecuteFunctions, field: StatementField): NamedStatement[] {
+	const items = isSameForAllItems(savedParameter(context, field.name))
 		? [0]
 		: [...context.getInputData().keys()];
 	const lines = items.flatMap((itemIndex) => {
-		const value: unknown = context.getNodeParameter(name, itemIndex, '');
+		const value: unknown = context.getNodeParameter(field.name, itemIndex, '');
 		return [value].flat().flatMap((each: unknown) => {
 			if (typeof each === 'string') return each.split(/\r?\n/).filter((line) => line.trim() !== '');
 			return each === null || each === undefined ? [] : [each];
 		});
 	});
-	const byKey = new Map<string, NamedStatement>();
-	for (const statement of lines.map((line) => readStatement(name, field, line))) {
-		const other = byKey.get(statement.referenceKey);
-		const { says, sentAt } = other ?? statement;
-		if (says !== statement.says || sentAt !== statement.sentAt)
-			throw new InvalidValueError(
-				`${field} has two statements about ${show(statement.reference)}`,
-				'Name it once.',
-			);
-		byKey.set(statement.referenceKey, statement);
-	}
-	return [...byKey.values()];
+	return lines.map((line) => readStatement(field, line));
 }
 
 /**
- * Reads a statement. An expression can give objects: `{ reference, sentAt }` in Was Not Paid, and
- * `{ reference, takesBack: true }` in Was Paid.
+ * Reads a statement. In Was Not Paid an expression can give objects: `{ reference, sentAt }`.
  * @throws {InvalidValueError}
  */
-function readStatement(
-	name: 'wasPaid' | 'wasNotPaid',
-	field: string,
-	line: unknown,
-): NamedStatement {
-	const [sentAt, takesBack] = [property(line, 'sentAt'), property(line, 'takesBack') === true];
-	const isOfSending = name === 'wasNotPaid' && typeof sentAt === 'string' && !isAbsent(sentAt);
-	const named = isOfSending || takesBack ? property(line, 'reference') : line;
-	const reference = readReference(field, named);
-	// As a statement *was not paid* it would free the payment, and the next run would send it.
-	if (takesBack && name === 'wasNotPaid')
-		throw new InvalidValueError(
-			`Was Not Paid has takesBack for ${show(reference)}`,
-			'takesBack belongs into Was Paid, and takes any earlier answer back.',
-		);
-	const says = takesBack ? 'takesBack' : name === 'wasPaid' ? 'paid' : 'notPaid';
-	return {
-		reference,
-		referenceKey: referenceKeyOf(reference),
-		says,
-		...(isOfSending && { sentAt }),
-	};
-}
-
-/** @throws {InvalidValueError} when no reference is named, or one is in both fields */
-function assertStatements(wasPaid: NamedStatement[], wasNotPaid: NamedStatement[]): void {
-	if (wasPaid.length + wasNotPaid.length === 0) {
-		throw new InvalidValueError(
-			'Was Paid and Was Not Paid are empty',
-			'Write the references that you asked the partner service about, one a line.',
-		);
-	}
-	const keys = new Set(wasPaid.map(({ referenceKey }) => referenceKey));
-	const both = wasNotPaid.find(({ referenceKey }) => keys.has(referenceKey));
-	if (both !== undefined) {
-		throw new InvalidValueError(
-			`${show(both.reference)} is in Was Paid and in Was Not Paid`,
-			'Leave it in the field where it belongs.',
-		);
-	}
+function readStatement({ displayName, says }: StatementField, line: unknown): NamedStatement {
+	const sentAt = property(line, 'sentAt');
+	const isOfSending = says === 'notPaid' && typeof sentAt === 'string' && !isAbsent(sentAt);
+	const reference = readReference(displayName, isOfSending ? property(line, 'reference') : line);
+	const referenceKey = referenceKeyOf(reference);
+	return { reference, referenceKey, says, ...(isOfSending && { sentAt }) };
 }

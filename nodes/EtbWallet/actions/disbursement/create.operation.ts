@@ -29,7 +29,11 @@ const modes = {
  * A field of a run that settles.
  * @param then the consequence of naming a reference, for the description
  */
-const referencesField = (displayName: string, name: string, then: string): INodeProperties => ({
+const referencesField = (
+	displayName: string,
+	name: string,
+	description: string,
+): INodeProperties => ({
 	displayName,
 	name,
 	type: 'string',
@@ -37,8 +41,8 @@ const referencesField = (displayName: string, name: string, then: string): INode
 	displayOptions: { show: { '@tool': [false], mode: ['settle'] } },
 	default: '',
 	placeholder: 'e.g. payroll-2026-11-employee-1042',
-	hint: 'What the partner service said: one reference a line. The fields above do not matter.',
-	description: `References of which the partner service said so. ${then}.`,
+	hint: 'One reference a line. The fields above do not matter.',
+	description,
 });
 
 const options: OptionField[] = [
@@ -136,11 +140,20 @@ export const createDisbursementOperation: Operation = {
 			default: 'pay',
 			description: 'What this tool does: only Pay sends anything',
 		},
-		referencesField('Was Paid', 'wasPaid', 'They are not sent again'),
+		referencesField(
+			'Was Paid',
+			'wasPaid',
+			'References of which the partner service said so. They are not sent again.',
+		),
 		referencesField(
 			'Was Not Paid',
 			'wasNotPaid',
-			'The next run with Mode on Pay sends them, unless a person said before that they were paid: then they are unknown again. An expression can say so once for each reference, or once for each sending that it names',
+			'References of which the partner service said so. The next run with Mode on Pay sends them, unless a person said before that they were paid: then they are unknown again. An expression can say so once for each reference, or once for each sending that it names.',
+		),
+		referencesField(
+			'Take Back',
+			'takeBack',
+			'References of payments that somebody settled, perhaps wrongly. They are unknown again, and are not sent until somebody settles them.',
 		),
 		{
 			...optionsField(options),
