@@ -12,7 +12,7 @@ import {
 } from './payment-row.mts';
 import type { PayrollExecution } from './payroll-execution.mts';
 import { copiesOf, rowOf } from './register.mts';
-import { statementAbout } from './settling.mts';
+import { answerAbout } from './settling.mts';
 
 /** The outcomes that the register stores as another one. */
 const storedOutcomes: Readonly<Record<string, RegisterRow['outcome']>> = {
@@ -30,7 +30,7 @@ export const wasSettledInNode = (
 ): boolean =>
 	result.code === 'ready' &&
 	!hasOutcome('paid')(old) &&
-	statementAbout(submitted, result) === 'notPaid';
+	answerAbout(submitted, result) === 'notPaid';
 
 /**
  * Whether a statement makes a payment unknown again, because it takes an earlier one back, or differs from it. That holds
@@ -43,7 +43,7 @@ export const isUnknownAgain = (
 ): boolean => {
 	if (!isSettling || storedOutcome(result) === 'paid') return false;
 	if (hasOutcome('paid')(old)) return isPaidByStatement(old);
-	const isTakenBack = isSettled(old) && statementAbout(submitted, result) === 'takeBack';
+	const isTakenBack = isSettled(old) && answerAbout(submitted, result) === 'takeBack';
 	return isTakenBack || result.code === 'contradicted';
 };
 
@@ -60,13 +60,11 @@ function registeredReason(
 	if (keepsReason(row, old)) return row.problem || old.reason;
 	if (isUnknownAgain(row, old, execution)) {
 		const [first, second] = [old.settledBy || 'Somebody', execution.submitted.user?.email];
-		const statement = statementAbout(execution.submitted, row);
-		const wasPaid = hasOutcome('paid')(old) || statement === 'notPaid';
+		const answer = answerAbout(execution.submitted, row);
+		const wasPaid = hasOutcome('paid')(old) || answer === 'notPaid';
 		const [was, is] = wasPaid ? ['paid', 'not paid'] : ['not paid', 'paid'];
 		const differs =
-			first === second || statement === 'takeBack'
-				? `${second} took that back`
-				: `${second} as ${is}`;
+			first === second || answer === 'takeBack' ? `${second} took that back` : `${second} as ${is}`;
 		return `${first} recorded it as ${was}, and ${differs}. Ask the partner service once more`;
 	}
 	if (storedOutcome(row) !== 'paid') return reasonOf(row);
@@ -116,12 +114,12 @@ function settlerOf(
 	execution: PayrollExecution,
 ): string | undefined {
 	if (row.code === 'paidBefore') {
-		const statement = execution.isSettling ? statementAbout(execution.submitted, row) : undefined;
-		if (statement === 'paid' && !hasOutcome('paid')(old)) return execution.submitted.user?.email;
+		const answer = execution.isSettling ? answerAbout(execution.submitted, row) : undefined;
+		if (answer === 'paid' && !hasOutcome('paid')(old)) return execution.submitted.user?.email;
 		// Somebody had recorded it as not paid, but it was sent again, and paid.
 		if (hasOutcome('notPaid')(old)) return '';
 		// Somebody settled it in the node, or n8n died before the register had the payment.
-		return statement !== undefined && hasOutcome('unknown')(old) ? 'the node' : undefined;
+		return answer !== undefined && hasOutcome('unknown')(old) ? 'the node' : undefined;
 	}
 	// The statement that it was not paid stays known of a payment that was sent again.
 	if (row.txHash && hasOutcome('notPaid')(old)) return old.settledBy ?? '';

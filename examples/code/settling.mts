@@ -1,7 +1,8 @@
 /**
- * The statements of the page *What is open*. `npm run examples` also writes `wasPaid` and `wasNotPaid` into the nodes
- * that settle.
+ * The answers of the page *What is open*. `npm run examples` also writes `wasPaid`, `wasNotPaid` and `takeBack` into the
+ * nodes that settle.
  */
+import type { Answer } from '../../nodes/EtbWallet/paying/paymentRecord.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import { hasOutcome, isSettled, type RegisterRow } from './payment-row.mts';
 import { formatSum } from './text.mts';
@@ -13,9 +14,6 @@ export interface Asked {
 	/** Those that a person settled, and that were not sent since. */
 	settled: RegisterRow[];
 }
-
-/** A statement of the form about a payment. `takeBack`: it was settled, perhaps wrongly. */
-export type Statement = 'paid' | 'notPaid' | 'takeBack';
 
 /** The choices for a payment that is open. */
 export const choices = {
@@ -42,8 +40,8 @@ const choiceEnd = ({ reference }: RegisterRow, words: string): string =>
 export const takeBackChoice = (row: RegisterRow): string =>
 	`${row.name ?? 'No name'}, ${formatSum([row])} ETB${choiceEnd(row, hasOutcome('paid')(row) ? takeBackWords.paid : takeBackWords.notPaid)}`;
 
-/** The statement of the form about a payment. */
-export function statementAbout(submitted: Submitted, row: RegisterRow): Statement | undefined {
+/** The answer of the form about a payment. */
+export function answerAbout(submitted: Submitted, row: RegisterRow): Answer | undefined {
 	const choice = submitted[formFieldOf(row)];
 	if (choice === choices.paid) return 'paid';
 	if (choice === choices.notPaid) return 'notPaid';
@@ -83,17 +81,15 @@ export function isOutdated(
 	);
 }
 
-/** The rows with this statement that are not outdated. */
+/** The rows with this answer that are not outdated. */
 const rowsWith = (
-	statement: Statement,
+	answer: Answer,
 	submitted: Submitted,
 	rows: RegisterRow[],
 	before: RegisterRow[],
 	now: RegisterRow[],
 ): RegisterRow[] =>
-	rows.filter(
-		(row) => statementAbout(submitted, row) === statement && !isOutdated(row, before, now),
-	);
+	rows.filter((row) => answerAbout(submitted, row) === answer && !isOutdated(row, before, now));
 
 /** The field *Was Paid* of the node that settles. */
 export const wasPaid = (

@@ -5,7 +5,7 @@ import { wasSentAgain, type PaymentRow, type RegisterRow } from './payment-row.m
 import type { PayrollExecution } from './payroll-execution.mts';
 import { rowOf } from './register.mts';
 import { isUnknownAgain, wasSettledInNode } from './register-updates.mts';
-import { isOutdated, statementAbout } from './settling.mts';
+import { isOutdated, answerAbout } from './settling.mts';
 import { escapeHtml, namesWithNumbers } from './text.mts';
 
 /**
@@ -28,7 +28,7 @@ type StatementEnd =
 
 /** @param old the row of the register before the statement */
 function endOf(result: PaymentRow, old: RegisterRow, execution: PayrollExecution): StatementEnd {
-	const isTakenBack = statementAbout(execution.submitted, result) === 'takeBack';
+	const isTakenBack = answerAbout(execution.submitted, result) === 'takeBack';
 	if (isUnknownAgain(result, old, execution)) return isTakenBack ? 'takenBack' : 'contradicted';
 	if (wasSettledInNode(result, old, execution)) return 'settledNotPaid';
 	if (result.code === 'settledPaid' || result.code === 'settledNotPaid') return result.code;
@@ -66,7 +66,7 @@ export function statementParts(
 	// A node that could settle nothing gives one item, without a reference. It got no statement that was outdated.
 	const failure = lastResults.find(({ reference }) => !reference);
 	const withoutResult = register.rows.filter(
-		(row) => statementAbout(submitted, row) !== undefined && !isAnswered.has(row.reference),
+		(row) => answerAbout(submitted, row) !== undefined && !isAnswered.has(row.reference),
 	);
 	const changed =
 		'it changed after the page was opened. Ask the partner service, and answer on a fresh page';

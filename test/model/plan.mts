@@ -9,7 +9,7 @@ export type NodeName = 'a' | 'b';
  * What a person states about a reference in a run that settles; `takeBack`: only that an earlier statement is wrong;
  * `nothing`: it is not named.
  */
-export type Statement = 'paid' | 'notPaid' | 'takeBack' | 'nothing';
+export type PlannedStatement = 'paid' | 'notPaid' | 'takeBack' | 'nothing';
 
 /** How the service and the network treat one request to pay. `…Paid`: the books have it, whatever was told. */
 const responseKinds = [
@@ -59,7 +59,7 @@ export interface ItemPlan {
 	/** An index of `spellings`. */
 	spelling: number;
 	/** The statement about it when the run settles. `asks`: a person asks the books first; the others are guesses. */
-	statement: 'asks' | Statement;
+	statement: 'asks' | PlannedStatement;
 }
 
 type Does = 'pay' | 'dryRun' | 'settle';

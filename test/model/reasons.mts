@@ -1,7 +1,7 @@
 // The reasons for a line: the facts that allow a run to tell an outcome and a code of an item.
 import { createHash } from 'node:crypto';
 import { isDoubtOfQuestions, isPaidOfQuestions, isPayeeOfQuestion } from './excuses.mts';
-import type { Statement } from './plan.mts';
+import type { PlannedStatement } from './plan.mts';
 import { isUnclear, personOf, type Sent } from './service-books.mts';
 import {
 	askedAt,
@@ -21,7 +21,7 @@ export interface Told {
 	run: RunFacts;
 	payee: Payee;
 	key: string;
-	statement: Statement | undefined;
+	statement: PlannedStatement | undefined;
 	/** The requests of this run to the payee. */
 	own: Sent[];
 	/** Whether nothing went wrong in the world, and no run with this reference was stopped. */

@@ -1,7 +1,7 @@
 // Plays the runs of a world: the node is executed as n8n does it, and the rules judge it by the facts about the run.
 import { runNode, type NodeRun, type Outside } from './execution.mts';
 import type { N8nProcess } from './n8n-process.mts';
-import { spellings, type RunPlan, type Statement } from './plan.mts';
+import { spellings, type RunPlan, type PlannedStatement } from './plan.mts';
 import { messageOf } from './reported-lines.mts';
 import { judgeTry } from './rules-results.mts';
 import { judgeEnd } from './rules.mts';
@@ -51,7 +51,12 @@ export function newRun(
  * The statement of a person about an item. A person who asks the service tells the truth, and nothing while a request may
  * still be carried out; other statements are guesses.
  */
-function statementOn(books: Books, { does, items }: RunPlan, key: string, item: number): Statement {
+function statementOn(
+	books: Books,
+	{ does, items }: RunPlan,
+	key: string,
+	item: number,
+): PlannedStatement {
 	const { statement = 'nothing' } = items[item] ?? {};
 	if (does !== 'settle') return 'nothing';
 	if (statement !== 'asks') return statement;
@@ -182,10 +187,10 @@ function payeesOf({ node, items }: RunPlan): Payee[] {
 /** An item as an expression reads it; one without a reference is named by no statement. */
 function itemOf(
 	{ toUserId, amount, reference }: Payee,
-	statement: Statement = 'nothing',
+	statement: PlannedStatement = 'nothing',
 	sentAt?: string,
 ): Record<string, unknown> {
-	const named = (stated: Statement, more: object): unknown => {
+	const named = (stated: PlannedStatement, more: object): unknown => {
 		if (statement !== stated || reference === '') return '';
 		return Object.keys(more).length > 0 ? [{ reference, ...more }] : reference;
 	};
@@ -204,10 +209,10 @@ function itemOf(
 export function parametersOf(
 	plan: RunPlan,
 	payees: Payee[],
-	statements: Statement[],
+	statements: PlannedStatement[],
 ): Record<string, unknown> {
 	const { does, by, timeout, concurrency, checkBalance, maxAmountEtb, maxTotalEtb } = plan;
-	const named = (statement: Statement): string =>
+	const named = (statement: PlannedStatement): string =>
 		payees
 			.filter((_, item) => statements[item] === statement)
 			.map(({ reference }) => reference)

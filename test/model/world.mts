@@ -1,6 +1,6 @@
 // The facts about a world and its runs, and the questions about them that rules of more than one subject ask.
 import type { N8nProcess } from './n8n-process.mts';
-import type { Plan, RunPlan, VariantKind, Statement } from './plan.mts';
+import type { Plan, RunPlan, VariantKind, PlannedStatement } from './plan.mts';
 import type { Line } from './reported-lines.mts';
 import type { Books, Sent } from './service-books.mts';
 import type { SimulatedDatabase } from './simulated-database.mts';
@@ -57,7 +57,7 @@ export interface RunFacts {
 	payees: Payee[];
 	process: N8nProcess;
 	/** By item, the statements of a person, and when the person gave them. */
-	statements: Statement[];
+	statements: PlannedStatement[];
 	givenAt: number;
 	/** By item, the name of the sending that *notPaid* is about, if the statement names it. */
 	sentAt: (string | undefined)[];
@@ -103,7 +103,7 @@ export const maySettle = ({ plan }: RunFacts): boolean =>
 export const countsOnce = ({ plan }: RunFacts): boolean => plan.by === 'expression';
 
 /** Whether the run may settle, and gives this statement about a reference to the node. */
-export const says = (run: RunFacts, statement: Statement, key: string): boolean =>
+export const says = (run: RunFacts, statement: PlannedStatement, key: string): boolean =>
 	maySettle(run) &&
 	run.payees.some((payee, item) => payee.key === key && run.statements[item] === statement);
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 import { readAccount } from '../../nodes/shared/account.ts';
 import { judge, type Judgement } from '../../nodes/shared/service/judge.ts';
-import type { Attempt } from '../../nodes/shared/service/attempt.ts';
+import type { AttemptResult } from '../../nodes/shared/service/attempt.ts';
 import { resultOf } from '../../nodes/shared/service/call.ts';
 import { refusalRuleFor } from '../../nodes/shared/service/responseRules.ts';
 import { unclearPaymentPatterns, refusalWords } from '../../nodes/shared/service/paymentWords.ts';
@@ -239,9 +239,17 @@ test.each([
 	expect(judge(pay, response)).toMatchObject({ verdict: 'notDone', mayBeRepeated });
 });
 
-const notSent: Attempt = { kind: 'noResponse', errorCode: 'ECONNREFUSED', mayHaveBeenSent: false };
-const cutOff: Attempt = { kind: 'noResponse', errorCode: 'ECONNRESET', mayHaveBeenSent: true };
-const empty = (...statuses: number[]): Attempt[] =>
+const notSent: AttemptResult = {
+	kind: 'noResponse',
+	errorCode: 'ECONNREFUSED',
+	mayHaveBeenSent: false,
+};
+const cutOff: AttemptResult = {
+	kind: 'noResponse',
+	errorCode: 'ECONNRESET',
+	mayHaveBeenSent: true,
+};
+const empty = (...statuses: number[]): AttemptResult[] =>
 	statuses.map((status) => responseWith('{}', status));
 const range = (from: number, to: number): number[] =>
 	Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -249,7 +257,7 @@ const refusals = range(400, 499).filter((status) => ![408, 429, 499].includes(st
 
 /** The verdicts on a read and on a POST, and the code of both. */
 test.each<
-	[what: string, attempts: Attempt[], read: string, post: string, code: string | undefined]
+	[what: string, attempts: AttemptResult[], read: string, post: string, code: string | undefined]
 >([
 	['success', empty(...range(200, 299)), 'done', 'done', undefined],
 	['never sent', [notSent], 'notDone, temporary', 'notDone, temporary', 'notReached'],
@@ -263,7 +271,7 @@ test.each<
 	['a redirect that keeps the method', empty(301, 307, 308), 'notDone', 'notDone', 'refused'],
 	['one that may follow a POST that was done', empty(302, 303), 'notDone', 'unknown', 'unclear'],
 ])('%s', (_what, attempts, read, post, code) => {
-	const of = (method: 'GET' | 'POST', attempt: Attempt) => {
+	const of = (method: 'GET' | 'POST', attempt: AttemptResult) => {
 		const judgement = judge({ method }, attempt);
 		if (judgement.verdict === 'done') return ['done', undefined];
 		const { verdict, mayBeRepeated } = judgement;

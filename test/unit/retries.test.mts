@@ -1,20 +1,28 @@
 /** The requests that are sent again, and the pauses between them. */
 import fc from 'fast-check';
-import type { Attempt } from '../../nodes/shared/service/attempt.ts';
+import type { AttemptResult } from '../../nodes/shared/service/attempt.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 import { attemptWithRetries, retryDelayMs } from '../../nodes/shared/service/retries.ts';
 
 const creating: ServiceRequest = { method: 'POST', path: '/x' };
 
-const response = (status: number, headers: Record<string, unknown> = {}): Attempt => ({
+const response = (status: number, headers: Record<string, unknown> = {}): AttemptResult => ({
 	kind: 'response',
 	status,
 	headers,
 	text: '{}',
 	body: {},
 });
-const notSent: Attempt = { kind: 'noResponse', errorCode: 'ECONNREFUSED', mayHaveBeenSent: false };
-const cutOff: Attempt = { kind: 'noResponse', errorCode: 'ECONNRESET', mayHaveBeenSent: true };
+const notSent: AttemptResult = {
+	kind: 'noResponse',
+	errorCode: 'ECONNREFUSED',
+	mayHaveBeenSent: false,
+};
+const cutOff: AttemptResult = {
+	kind: 'noResponse',
+	errorCode: 'ECONNRESET',
+	mayHaveBeenSent: true,
+};
 
 describe('the pause before a retry', () => {
 	const now = Date.parse('2026-03-01T12:00:00Z');
@@ -53,7 +61,7 @@ describe('the pause before a retry', () => {
 test('no attempt begins once the time is over after a pause', async () => {
 	const leftMs = [10_000, 0];
 	let attempts = 0;
-	const attempt = async (): Promise<Attempt> => {
+	const attempt = async (): Promise<AttemptResult> => {
 		attempts++;
 		return await Promise.resolve(response(429, { 'retry-after': '0' }));
 	};
@@ -65,7 +73,7 @@ test('no attempt begins once the time is over after a pause', async () => {
 test('no attempt begins once the execution was stopped in a pause', async () => {
 	const controller = new AbortController();
 	let attempts = 0;
-	const attempt = async (): Promise<Attempt> => {
+	const attempt = async (): Promise<AttemptResult> => {
 		attempts++;
 		controller.abort();
 		return await Promise.resolve(response(429, { 'retry-after': '0' }));
@@ -81,7 +89,7 @@ test.each([
 	'a last attempt that %s does not undo that an earlier one may have been carried out',
 	async (_, last) => {
 		const attempts = [cutOff, response(429, { 'retry-after': '0' }), last];
-		const attempt = async (): Promise<Attempt> =>
+		const attempt = async (): Promise<AttemptResult> =>
 			await Promise.resolve(attempts.shift() ?? notSent);
 		const setting: ServiceRequest = { method: 'PUT', path: '/x' };
 		jest.spyOn(Math, 'random').mockReturnValue(0);
@@ -95,7 +103,7 @@ test.each([
 test('the pauses before all attempts of a call take at most a minute', async () => {
 	jest.useFakeTimers();
 	let attempts = 0;
-	const attempt = async (): Promise<Attempt> => {
+	const attempt = async (): Promise<AttemptResult> => {
 		attempts++;
 		return await Promise.resolve(response(429, { 'retry-after': '25' }));
 	};

@@ -14,7 +14,7 @@ import { readPeople, readRegister } from './knownTables';
 import { listReference, type ReferencedRow } from '../../shared/listReference';
 import type { KnownTables, RegisteredPayment } from './knownTables';
 import { isChange, remark, type Remark } from './remarks';
-import { readRow, type Person, type ReadRow } from './rows';
+import { readRow, type ListRow, type Person } from './rows';
 
 /** A payment of the register in the output. */
 interface RegisteredFields
@@ -26,7 +26,7 @@ interface RegisteredFields
 
 /** A row in the output, as docs/operations.md describes it. Amounts are in ETB. */
 export interface CheckedRow
-	extends Pick<ReadRow, 'line'>,
+	extends Pick<ListRow, 'line'>,
 		Pick<Person, 'employee' | 'name' | 'amountEtb' | 'listedAmountEtb'>,
 		Pick<ListSettings, 'period' | 'purpose'>,
 		Partial<Record<UncheckedColumn, unknown>> {
@@ -94,7 +94,7 @@ export function checkList(
 		const remarks = remarksOf(row, history);
 		const {
 			lastTime,
-			unknown: [firstUnknown],
+			unknownRows: [firstUnknown],
 		} = history;
 		return {
 			itemIndex,
@@ -125,14 +125,14 @@ export function checkList(
 }
 
 /** The cells of the columns that are not checked, as they came. A list may lack a column. */
-const uncheckedCells = (cells: ReadRow['cells']): Partial<Record<UncheckedColumn, unknown>> =>
+const uncheckedCells = (cells: ListRow['cells']): Partial<Record<UncheckedColumn, unknown>> =>
 	Object.fromEntries(
 		uncheckedColumns
 			.filter((column) => cells[column] !== undefined)
 			.map((column) => [column, cells[column]]),
 	);
 
-const isPerson = ({ kind }: ReadRow): boolean => kind === 'person';
+const isPerson = ({ kind }: ListRow): boolean => kind === 'person';
 
 /**
  * Makes the function that gives the person of a row the user ID in Known People, or a problem. A list may
@@ -160,7 +160,7 @@ function userIdFiller(people: KnownTables['people'], setsUpPeople: boolean, head
 		const isOther = known !== undefined && known.userId !== '' && owners.length === 0;
 		return isOther ? `The table of people has another wallet, ${known.userId}.` : '';
 	};
-	return (row: ReadRow): ReadRow => {
+	return (row: ListRow): ListRow => {
 		const { person, problems, remarks } = row;
 		if (people !== undefined && person.employeeKey === '') return row;
 		const problem = problemOfUserId(person);
@@ -174,27 +174,31 @@ function userIdFiller(people: KnownTables['people'], setsUpPeople: boolean, head
 }
 
 /** Makes the function that finds the problems of a row with the wallet or employee number of another row. */
-function duplicateFinder(rows: readonly ReadRow[], headingOf: HeadingOf) {
+function duplicateFinder(rows: readonly ListRow[], headingOf: HeadingOf) {
 	const finders = (['userId', 'employeeKey'] as const).map((field) => {
-		const normalizedOf = ({ person }: ReadRow): string => normalizeText(person[field]);
+		const normalizedOf = ({ person }: ListRow): string => normalizeText(person[field]);
 		// The row itself is the id, because two sheets in one list have the same line numbers.
-		const nameOf = ({ line, person }: ReadRow): string => `row ${line} (${person.name})`;
+		const nameOf = ({ line, person }: ListRow): string => `row ${line} (${person.name})`;
 		const othersLike = sameValueFinder(
 			rows.map((row) => ({ value: normalizedOf(row), id: row, name: nameOf(row) })),
 		);
 		const heading = headingOf(field === 'employeeKey' ? 'employee' : field);
-		return (row: ReadRow): string => {
+		return (row: ListRow): string => {
 			const others = othersLike(normalizedOf(row), row);
 			return others && `The same ${heading} is in ${others}. Delete or correct one of them.`;
 		};
 	});
-	return (row: ReadRow): string[] => finders.map((find) => find(row));
+	return (row: ListRow): string[] => finders.map((find) => find(row));
 }
 
 /** All problems of a row as one text. Mistakes in the row are no problem once the person was paid. */
-function problemOf(row: ReadRow, { paidBefore, unknown }: History, duplicates: string[]): string {
+function problemOf(
+	row: ListRow,
+	{ paidBefore, unknownRows }: History,
+	duplicates: string[],
+): string {
 	if (paidBefore) return '';
-	const toSettle = unknown.map(({ reference, workflow }) => {
+	const toSettle = unknownRows.map(({ reference, workflow }) => {
 		const by = workflow && ` by the workflow ${workflow}`;
 		return `It is unknown whether this was paid as ${reference}${by}: settle that first.`;
 	});
@@ -202,7 +206,7 @@ function problemOf(row: ReadRow, { paidBefore, unknown }: History, duplicates: s
 }
 
 function statusOf(
-	{ kind }: ReadRow,
+	{ kind }: ListRow,
 	{ paidBefore }: History,
 	problem: string,
 ): CheckedRow['status'] {
@@ -247,7 +251,7 @@ const registeredFields = ({ person, ...payment }: RegisteredPayment): Registered
  * Throws for a list of another period, such as the result of the last one.
  * @throws {InvalidValueError}
  */
-function assertPeriod(rows: readonly ReadRow[], { period, now }: ListSettings): void {
+function assertPeriod(rows: readonly ListRow[], { period, now }: ListSettings): void {
 	for (const { cells, line } of rows) {
 		const written = cellText(cells.period);
 		if (written === '' || periodIn(written) === period) continue;

@@ -14,25 +14,25 @@ export interface History {
 	/** The row of this very payment, if the register has it as paid. Then it is not sent. */
 	paidBefore?: RegisteredPayment;
 	/** The rows of this very payment that the register has as unknown. */
-	unknown: RegisteredPayment[];
+	unknownRows: RegisteredPayment[];
 	/** The unknown rows of other payments to the person, of any purpose and period. */
-	otherUnknown: RegisteredPayment[];
+	otherUnknownRows: RegisteredPayment[];
 	/** All other payments with the employee number of the person, for any purpose, sorted by period. */
-	otherPayments: RegisteredPayment[];
+	paymentsToPerson: RegisteredPayment[];
 	/** Payments without an employee number to the wallet of the person. Their name can be any text. */
 	walletPayments: RegisteredPayment[];
-	/** The part of `otherPayments` for the purpose of the list. */
-	otherPaymentsForPurpose: RegisteredPayment[];
-	/** The last of `otherPaymentsForPurpose` before the period of the list, or the newest if there is none before. */
+	/** The part of `paymentsToPerson` for the purpose of the list. */
+	paymentsForPurpose: RegisteredPayment[];
+	/** The last of `paymentsForPurpose` before the period of the list, or the newest if there is none before. */
 	lastTime?: RegisteredPayment;
 }
 
 const noHistory: History = {
-	unknown: [],
-	otherUnknown: [],
-	otherPayments: [],
+	unknownRows: [],
+	otherUnknownRows: [],
+	paymentsToPerson: [],
 	walletPayments: [],
-	otherPaymentsForPurpose: [],
+	paymentsForPurpose: [],
 };
 
 /** Sorts by period, and in a period by time. */
@@ -78,25 +78,25 @@ export function historyFinder(
 		const reference = referenceKeyOf(listReference(purpose, period, employeeKey));
 		const rows = (byReference.get(reference) ?? []).map(({ payment }) => payment);
 		const paidBefore = rows.find(isPaid);
-		const unknown = rows.filter((each) => !paidBefore && isUnknown(each));
-		const otherPayments = (paidTo.get(employeeKey) ?? [])
+		const unknownRows = rows.filter((each) => !paidBefore && isUnknown(each));
+		const paymentsToPerson = (paidTo.get(employeeKey) ?? [])
 			.filter((each) => !rows.includes(each))
 			.sort(comparePeriods);
-		const otherPaymentsForPurpose = otherPayments.filter(
+		const paymentsForPurpose = paymentsToPerson.filter(
 			(each) => normalizeText(each.purpose) === normalizeText(purpose),
 		);
-		const before = otherPaymentsForPurpose.filter((each) => each.period < period);
+		const before = paymentsForPurpose.filter((each) => each.period < period);
 		return {
 			knownPerson: peopleByKey.get(employeeKey),
 			paidBefore,
-			unknown,
-			otherUnknown: owners
+			unknownRows,
+			otherUnknownRows: owners
 				.flatMap((owner) => unknownTo.get(owner) ?? [])
 				.filter((each) => !rows.includes(each)),
-			otherPayments,
+			paymentsToPerson,
 			walletPayments: person.userId ? (paidTo.get(walletOf(person)) ?? []) : [],
-			otherPaymentsForPurpose,
-			lastTime: (before.length > 0 ? before : otherPaymentsForPurpose).at(-1),
+			paymentsForPurpose,
+			lastTime: (before.length > 0 ? before : paymentsForPurpose).at(-1),
 		};
 	};
 }

@@ -8,7 +8,7 @@ import { sameValueFinder } from './sameValueFinder';
 import type { History } from './history';
 import { isPaid, type KnownTables, type RegisteredPayment } from './knownTables';
 import { latelyDays, remark, remarkIf, type Remark } from './remarks';
-import type { Person, ReadRow } from './rows';
+import type { ListRow, Person } from './rows';
 
 const etb = (amount: number): string => formatEtb(decimalText(amount) ?? String(amount));
 
@@ -24,7 +24,7 @@ type ComparisonSettings = Pick<ListSettings, 'purpose' | 'period' | 'now' | 'set
  * @param listed the rows of the list with a person
  */
 export function remarkFinder(
-	listed: readonly ReadRow[],
+	listed: readonly ListRow[],
 	known: KnownTables,
 	settings: ComparisonSettings,
 ) {
@@ -33,9 +33,9 @@ export function remarkFinder(
 	// The list comes first, because a remark names the first numbers that are found.
 	const sharedFieldsOf = sharedFieldFinder([...persons, ...(known.people ?? []), ...paidPeople]);
 	const sums = sumsOfOthers(persons.flatMap(({ amountEtb = [] }) => amountEtb));
-	return ({ person, remarks }: ReadRow, history: History): Remark[] => [
+	return ({ person, remarks }: ListRow, history: History): Remark[] => [
 		...remarks,
-		...history.otherUnknown.map((each) => remark('otherUnknown', titleOf(each))),
+		...history.otherUnknownRows.map((each) => remark('otherUnknown', titleOf(each))),
 		...remarkIf('new', person.employeeKey && newnessOf(history, known)),
 		...(settings.setsUpPeople === true ? firstValues(person, history.knownPerson) : []),
 		...changesOf(person, history, known),
@@ -48,20 +48,20 @@ export function remarkFinder(
 
 /** The reason why a person counts as new; empty for a person who is known. */
 function newnessOf(
-	{ knownPerson, paidBefore, otherPayments }: History,
+	{ knownPerson, paidBefore, paymentsToPerson }: History,
 	{ people, register }: KnownTables,
 ): string {
 	if (paidBefore) return '';
-	if (register && otherPayments.length === 0) return 'never paid before';
+	if (register && paymentsToPerson.length === 0) return 'never paid before';
 	return people && !knownPerson ? 'not in the table of people' : '';
 }
 
 /** The remarks on differences from the known data of a person: one of each code, from the newest data. */
 function changesOf(person: Person, history: History, { register }: KnownTables): Remark[] {
-	const { knownPerson, paidBefore, otherPayments } = history;
+	const { knownPerson, paidBefore, paymentsToPerson } = history;
 	if (paidBefore) return differences(person, paidBefore.person, 'when it was paid');
-	const last = history.lastTime ?? otherPayments.at(-1);
-	const isFirstPayment = register === undefined || otherPayments.length === 0;
+	const last = history.lastTime ?? paymentsToPerson.at(-1);
+	const isFirstPayment = register === undefined || paymentsToPerson.length === 0;
 	const fromTable = differences(person, knownPerson, 'in the table of people', isFirstPayment);
 	// A person confirmed a name that stands in the table of people.
 	const isNameConfirmed =
@@ -133,10 +133,10 @@ function differences(person: Person, known: Person | undefined, when: string, wi
  */
 const paidLately = (
 	person: Person,
-	{ paidBefore, otherPayments, walletPayments }: History,
+	{ paidBefore, paymentsToPerson, walletPayments }: History,
 	{ now, purpose }: ComparisonSettings,
 ) =>
-	[...otherPayments, ...walletPayments]
+	[...paymentsToPerson, ...walletPayments]
 		.filter((each) => !paidBefore && Date.parse(each.paidAt) >= now.getTime() - latelyDays * dayMs)
 		.flatMap((each) => {
 			const { person: was, paidAt } = each;
@@ -157,7 +157,7 @@ const paidLately = (
 function paidForPeriod(person: Person, history: History, { period }: ComparisonSettings): Remark[] {
 	if (history.paidBefore) return [];
 	// A payment for the same purpose and period is this very payment, and not among the others.
-	const ofPeriod = history.otherPayments.filter((each) => each.period === period);
+	const ofPeriod = history.paymentsToPerson.filter((each) => each.period === period);
 	// Two lists at once can write one payment twice, so only the newest row of a reference counts.
 	const others = [...new Map(ofPeriod.map((each) => [each.referenceKey, each])).values()];
 	const sum = others.reduce((total, each) => total + (each.person.amountEtb ?? 0), 0);

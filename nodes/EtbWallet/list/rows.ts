@@ -51,7 +51,7 @@ const readers: Readonly<Record<CheckedColumn, { forbidsInvisible: boolean; read:
 };
 
 /** A row of the list, as far as it can be read. */
-export interface ReadRow extends SourceRow {
+export interface ListRow extends SourceRow {
 	/** `noPerson`: no employee number and no amount, such as a title or a signature. */
 	kind: 'person' | 'total' | 'noPerson';
 	person: Person;
@@ -61,7 +61,7 @@ export interface ReadRow extends SourceRow {
 }
 
 /** Reads a row. It does not throw: what cannot be read is among its problems. */
-export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): ReadRow {
+export function readRow(source: SourceRow, now: Date, headingOf: HeadingOf): ListRow {
 	const { cells, otherCells, isTooLong } = source;
 	const person: Person = personOf(cells);
 	const kind = kindOf(source, person);
@@ -102,7 +102,7 @@ const labelOfSignature = /[:፡]\s*$|\bby$/i;
 function kindOf(
 	{ cells, otherCells, isSignature }: SourceRow,
 	{ employee, name, phone, userId }: Person,
-): ReadRow['kind'] {
+): ListRow['kind'] {
 	const amount = visibleText(cells.amountEtb);
 	// The column of employee numbers can hold the title of a section, such as *Finance*.
 	const isLabel = name === '' || labelOfSignature.test(employee);

@@ -24,7 +24,7 @@ import {
 	readEntries,
 	unusableEntries,
 	type RecordedResults,
-	type Run,
+	type RunTry,
 } from './run';
 import { payAll } from './sending';
 import { settle } from './settle';
@@ -86,7 +86,7 @@ const isPending = (entry: Entry): entry is Payment =>
 	isPayment(entry) && entry.result === undefined;
 
 /** A dry run: each payment gets the result that the record gives it. Nothing is sent or recorded. */
-async function dryRunAll(run: Run, record: PaymentRecord, pending: Payment[]): Promise<void> {
+async function dryRunAll(run: RunTry, record: PaymentRecord, pending: Payment[]): Promise<void> {
 	try {
 		for (const [payment, state] of await record.askStates(pending, run.options.concurrency))
 			run.setResult(payment, resultOfState(payment, state));

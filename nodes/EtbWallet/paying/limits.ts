@@ -4,7 +4,7 @@ import { callService } from '../../shared/service/call';
 import { balanceRequest } from '../../shared/service/request';
 import type { Entry, EntryResult, Payment } from './entry';
 import type { PaymentRecord } from './paymentRecord';
-import type { Run } from './run';
+import type { RunTry } from './run';
 import { noRecordResult } from './stateResults';
 
 /** The objection to an entry whose amount is above the Maximum per Payment, in ETB. */
@@ -34,7 +34,7 @@ export function totalHalt(payments: Payment[], limit?: Decimal): EntryResult | u
 
 /** The halt of a run if the treasury does not hold what is still to be paid; undefined if it may start. */
 export async function coverageHalt(
-	run: Run,
+	run: RunTry,
 	record: PaymentRecord,
 	pending: Payment[],
 ): Promise<EntryResult | undefined> {
@@ -60,7 +60,7 @@ export async function coverageHalt(
 /** The treasury balance in ETB, or the halt of the run if it cannot be read. */
 type Balance = { balance: Decimal; halt?: undefined } | { balance?: undefined; halt: EntryResult };
 
-async function loadBalance({ context, account, options }: Run): Promise<Balance> {
+async function loadBalance({ context, account, options }: RunTry): Promise<Balance> {
 	const callOptions = { timeoutMs: options.timeoutMs, stop: context.getExecutionCancelSignal() };
 	const called = await callService(context, account, balanceRequest, callOptions);
 	if (!called.ok) {

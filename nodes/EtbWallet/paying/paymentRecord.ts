@@ -64,12 +64,15 @@ import {
 import { RecordChange } from '../../shared/record/recordChange';
 import { batchesOf } from './batches';
 
+/** The answers of a person: it was paid, it was not paid, or only that an earlier answer is perhaps wrong. */
+export type Answer = 'paid' | 'notPaid' | 'takeBack';
+
 /**
- * A person's statement about a reference: that it was paid, that it was not paid, or only that an earlier statement is
- * wrong. `sentAt`: the time at which the payment was sent that a *not paid* is about, compared as text.
+ * A person's statement about a reference. `sentAt`: the time at which the payment was sent that a *not paid* is about,
+ * compared as text.
  */
 export interface Statement extends Keyed {
-	says: 'paid' | 'notPaid' | 'takeBack';
+	says: Answer;
 	sentAt?: string;
 }
 
@@ -302,7 +305,7 @@ async function askSaidPaid<Each extends Statement>(
  */
 function resultOfStatement(
 	state: ReferenceState,
-	says: Statement['says'],
+	says: Answer,
 	wasFreed: boolean,
 	isByHand: boolean,
 ): StatementResult {

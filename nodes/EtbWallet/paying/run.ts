@@ -16,7 +16,7 @@ import type { EndedEntry, Payable, EntryResult, Entry } from './entry';
 import { resultOfUnusable, runError } from './report';
 
 /** One try of a run whose settings can be used. */
-export interface Run {
+export interface RunTry {
 	context: IExecuteFunctions;
 	account: Account;
 	options: RunOptions;
@@ -140,9 +140,9 @@ const joined = (...texts: Array<string | undefined>): string => texts.filter(Boo
 
 export function createRun(
 	context: IExecuteFunctions,
-	{ account, options }: Pick<Run, 'account' | 'options'>,
-	remedyOfUnknown: Run['remedyOfUnknown'],
-): Run {
+	{ account, options }: Pick<RunTry, 'account' | 'options'>,
+	remedyOfUnknown: RunTry['remedyOfUnknown'],
+): RunTry {
 	const kept = keptEntries(context);
 	let hasFailure = false;
 	return {

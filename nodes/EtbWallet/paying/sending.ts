@@ -8,7 +8,7 @@ import { messageOf } from '../../shared/unknownValues';
 import { outcomeOf } from '../codes';
 import { outcomeOfEntry, type Payable, type Payment, type EntryResult } from './entry';
 import type { PaymentRecord } from './paymentRecord';
-import type { Run } from './run';
+import type { RunTry } from './run';
 import { noRecordResult, resultOfState } from './stateResults';
 import { batchesOf } from './batches';
 
@@ -17,7 +17,11 @@ import { batchesOf } from './batches';
  * the reservations of one batch. A crash while a batch is being reserved also leaves those of the previous batch,
  * whose results are recorded in the same change.
  */
-export async function payAll(run: Run, record: PaymentRecord, payments: Payment[]): Promise<void> {
+export async function payAll(
+	run: RunTry,
+	record: PaymentRecord,
+	payments: Payment[],
+): Promise<void> {
 	const { concurrency, timeoutMs } = run.options;
 	// The payments that were reserved and sent, and whose results the next change of the record has to record.
 	let unrecorded: Payment[] = [];
@@ -60,7 +64,7 @@ interface FailedChange {
 }
 
 /** Warns about payments whose results may be missing in the record: a later run does not send them. */
-function warnOfUnrecorded({ context }: Run, failedChanges: FailedChange[]): void {
+function warnOfUnrecorded({ context }: RunTry, failedChanges: FailedChange[]): void {
 	const payments = failedChanges.flatMap((each) => each.payments);
 	if (payments.length === 0) return;
 	const references = payments.map(({ reference }) => reference).join(', ');
@@ -79,7 +83,7 @@ function warnOfUnrecorded({ context }: Run, failedChanges: FailedChange[]): void
  * @param getAllowedMs the time in ms that a payment may take if it begins now; 0 or less if it is too late
  */
 export async function sendConcurrently<Sent extends Payable>(
-	run: Run,
+	run: RunTry,
 	payments: Sent[],
 	getAllowedMs: (payment: Sent) => number,
 ): Promise<void> {
@@ -117,7 +121,7 @@ const disburseRequest = {
 
 /** Sends a payment. An exception counts as unknown, because the request may have been sent. */
 async function send(
-	{ context, account, options }: Run,
+	{ context, account, options }: RunTry,
 	{ toUserId, amount }: Payable,
 	getAllowedMs: () => number,
 ): Promise<EntryResult> {

@@ -14,7 +14,7 @@ export const endedBy = {
 	tooLate: 'NOT_BEGUN',
 } as const;
 
-export type Attempt = ServiceResponse | NoResponse;
+export type AttemptResult = ServiceResponse | NoResponse;
 
 export interface ServiceResponse {
 	kind: 'response';
@@ -40,14 +40,15 @@ export async function makeAttempt(
 	send: (signal: AbortSignal) => Promise<RawResponse>,
 	timeoutMs: number,
 	stop?: AbortSignal,
-): Promise<Attempt> {
+): Promise<AttemptResult> {
 	if (!(timeoutMs > 0))
 		return { kind: 'noResponse', errorCode: endedBy.tooLate, mayHaveBeenSent: false };
 	const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
 	const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 	const endedByUs = (): string | undefined =>
 		timeout.aborted ? endedBy.timeout : signal.aborted ? endedBy.stop : undefined;
-	const attempt = async (): Promise<Attempt> => await responseFrom(await send(signal), signal);
+	const attempt = async (): Promise<AttemptResult> =>
+		await responseFrom(await send(signal), signal);
 	try {
 		return await unlessAborted(signal, attempt(), () => new Error(endedByUs()));
 	} catch (error) {
@@ -62,7 +63,7 @@ export async function makeAttempt(
 async function responseFrom(
 	{ status, headers, body }: RawResponse,
 	signal: AbortSignal,
-): Promise<Attempt> {
+): Promise<AttemptResult> {
 	const text = await bodyText(body, signal);
 	if (text === undefined)
 		return { kind: 'noResponse', errorCode: endedBy.size, mayHaveBeenSent: true };

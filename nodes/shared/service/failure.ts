@@ -3,7 +3,7 @@ import type { INode } from 'n8n-workflow';
 import type { Account } from '../account';
 import { withItem, apiError } from '../nodeErrors';
 import type { FailureCode, Judgement } from './judge';
-import { endedBy, type Attempt, type NoResponse } from './attempt';
+import { endedBy, type AttemptResult, type NoResponse } from './attempt';
 import { serviceSaid, reasonIn, shortLine } from './reason';
 import { isIdempotent, type ServiceRequest } from './request';
 import { hideSecrets } from './secrets';
@@ -83,7 +83,7 @@ const checkAddress =
 /** Describes a call that was not carried out, or may not have been. */
 export function describeFailure(
 	request: ServiceRequest,
-	attempt: Attempt,
+	attempt: AttemptResult,
 	{ verdict, code, evidence }: Exclude<Judgement, { verdict: 'done' }>,
 	account: Account,
 	attempts: number,

@@ -19,7 +19,7 @@ import { hasFields } from '../unknownValues';
 import {
 	certificateCodes,
 	endedBy,
-	type Attempt,
+	type AttemptResult,
 	type NoResponse,
 	type ServiceResponse,
 } from './attempt';
@@ -52,7 +52,7 @@ export type Judgement =
 	| ({
 			verdict: 'notDone' | 'unknown';
 			code: FailureCode;
-			mayBeRepeated: boolean;
+			mayBeRepeated?: boolean;
 	  } & Partial<Finding>);
 
 /**
@@ -60,7 +60,7 @@ export type Judgement =
  * document §4 endpoints 6 and 7) is never repeated once it may have been carried out. The proof of a payment is a
  * `txHash` (§2, Disbursement). The service document does not show the fields of a refusal (§7).
  */
-export function judge(request: RequestTraits, attempt: Attempt): Judgement {
+export function judge(request: RequestTraits, attempt: AttemptResult): Judgement {
 	if (attempt.kind === 'noResponse') return judgeNoResponse(request, attempt);
 	const { status } = attempt;
 	const isUnclear = request.movesMoney === true && incompleteSuccessStatuses.has(status);
@@ -91,8 +91,7 @@ function judgeNoResponse(
 	request: RequestTraits,
 	{ errorCode, mayHaveBeenSent }: NoResponse,
 ): Judgement {
-	if (errorCode === endedBy.tooLate)
-		return { verdict: 'notDone', code: 'notReached', mayBeRepeated: false };
+	if (errorCode === endedBy.tooLate) return { verdict: 'notDone', code: 'notReached' };
 	if (!mayHaveBeenSent)
 		return {
 			verdict: 'notDone',
@@ -100,7 +99,7 @@ function judgeNoResponse(
 			mayBeRepeated: !certificateCodes.has(errorCode),
 		};
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
-	if (errorCode === endedBy.size) return { verdict, code: 'unclear', mayBeRepeated: false };
+	if (errorCode === endedBy.size) return { verdict, code: 'unclear' };
 	return { verdict, code: 'noResponse', mayBeRepeated: isIdempotent(request) };
 }
 
@@ -117,13 +116,13 @@ function judgeDenial(request: RequestTraits, response: ServiceResponse): Judgeme
 	const finding = findingInRefusal(request, response);
 	if (finding !== undefined) return notShown(request, finding);
 	const evidence = 'and says that it did not pay';
-	return { verdict: 'notDone', code: 'refused', mayBeRepeated: false, evidence };
+	return { verdict: 'notDone', code: 'refused', evidence };
 }
 
 /** The verdict on a success status that shows no success. */
 function notShown(request: RequestTraits, finding: Finding): Judgement {
 	const verdict = isReadOnly(request) ? 'notDone' : 'unknown';
-	return { verdict, code: 'unclear', mayBeRepeated: false, ...finding };
+	return { verdict, code: 'unclear', ...finding };
 }
 
 /** The reason why a success status shows no success. */

@@ -1,7 +1,7 @@
 /** The rules for repeating a request, and for the pauses before. */
 import { pause } from '../time';
 import { judge, type Judgement } from './judge';
-import type { Attempt } from './attempt';
+import type { AttemptResult } from './attempt';
 import type { ServiceRequest } from './request';
 
 /** The limits of all attempts of a call together. */
@@ -27,7 +27,7 @@ function retryAfterMs(value: unknown, nowMs: number): number {
 
 /** The last attempt of a call, the verdict on the whole call, and the number of attempts. */
 export interface JudgedCall {
-	last: Attempt;
+	last: AttemptResult;
 	judgement: Judgement;
 	attempts: number;
 }
@@ -39,7 +39,7 @@ export interface JudgedCall {
  */
 export async function attemptWithRetries(
 	request: ServiceRequest,
-	attempt: () => Promise<Attempt>,
+	attempt: () => Promise<AttemptResult>,
 	getAllowedMs: () => number,
 	stop?: AbortSignal,
 ): Promise<JudgedCall> {
