@@ -31,14 +31,18 @@ function idsOf(row: PaymentRow): string[] {
  * because the page told nothing of them.
  */
 export function paymentsSince({ dryRun, before, now }: ShownList): RegisterRow[] {
-	const versionOf = ({ outcome, updatedAt }: RegisterRow): string =>
-		outcome === 'paid' ? outcome : `${outcome} ${new Date(updatedAt ?? 0).getTime()}`;
+	const outcomeIn = ({ outcome }: RegisterRow) => registeredOutcome(outcome ?? '');
+	const versionOf = (row: RegisterRow): string => {
+		const outcome = outcomeIn(row);
+		return outcome === 'paid' ? outcome : `${outcome} ${new Date(row.updatedAt ?? 0).getTime()}`;
+	};
 	const versions = new Map(before.map((row) => [row.id, versionOf(row)]));
 	const ready = new Set(dryRun.filter(({ outcome }) => outcome === 'ready').flatMap(idsOf));
 	return now.filter(
 		(row) =>
 			(row.reference || row.outcome) &&
-			registeredOutcome(row.outcome ?? '') !== 'notPaid' &&
+			// A payment that was paid, and is not paid now, was part of the page too.
+			(outcomeIn(row) !== 'notPaid' || versions.get(row.id) === 'paid') &&
 			versions.get(row.id) !== versionOf(row) &&
 			idsOf(row).some((id) => ready.has(id)),
 	);

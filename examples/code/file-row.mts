@@ -1,6 +1,6 @@
 /** The files for people: result.xlsx, and the payments of a period. */
-import { minuteOf, settledAt } from './text.mts';
-import { amountOf, hasOutcome, isSettled, type PaymentRow } from './payment-row.mts';
+import { minuteOf } from './text.mts';
+import { amountOf, hasOutcome, type PaymentRow } from './payment-row.mts';
 
 const titles: Readonly<Record<string, string>> = {
 	unknown: 'UNKNOWN',
@@ -24,8 +24,7 @@ export function fileRow(row: PaymentRow): Record<string, unknown> {
 		Transaction: row.txHash,
 		'Approved by': row.approvedBy,
 		'Settled by': row.settledBy,
-		// After a second sending, `updatedAt` is not the time of settling.
-		'Settled at': isSettled(row) && settledAt(row),
+		'Settled at': row.settledAt && minuteOf(row.settledAt),
 		Reason: row.reason,
 		Workflow: row.workflow,
 		Reference: row.reference,

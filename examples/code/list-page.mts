@@ -178,7 +178,9 @@ function questionParts(
 		...warnings.map(({ isLarge, text }) => !isLarge && `<h4>${text}</h4>`),
 		unknown.length > 0 && `<h4>${heading({ red: 'UNKNOWN, see below' }, unknown)}</h4>`,
 		notPaid.length > 0 && `<h4>${heading('Will not be paid, see below', notPaid)}</h4>`,
-		absent.length > 0 && `<h4>Not in this list, see below: ${peopleText(absent)}</h4>`,
+		absent.length > 0 &&
+			purpose === 'salary' &&
+			`<h4>Not in this list, see below: ${peopleText(absent)}</h4>`,
 		execution.paidLess.length > 0 &&
 			`<h4>${heading({ red: `${paidLessText(execution.paidLess, execution.register)}, see below` }, execution.paidLess, false)}</h4>`,
 		...paidBeforeParts(execution),
@@ -189,14 +191,17 @@ function questionParts(
 }
 
 /** The reason why an approval paid nobody, if people of the list got another payment since it was checked. */
-function outdatedPart({ decision, paymentsSinceCheck }: ListExecution, uploadAgain: string): Part {
+function outdatedPart(
+	{ decision, notPaid, paymentsSinceCheck }: ListExecution,
+	uploadAgain: string,
+): Part {
 	if (decision !== 'outdated') return '';
 	const payments = paymentsSinceCheck.map((row) => {
 		const sum = amountOf(row) ? `${formatSum([row])} ETB ` : '';
 		const how = hasOutcome('unknown')(row) ? 'UNKNOWN, ' : '';
 		return `${namesWithNumbers([row])}: ${how}${sum}for ${escapeHtml(forWhat(row))}`;
 	});
-	return `<h2><em>Nobody was paid by this list. Since it was checked, people in it got a payment, or may have got it, or a record of one changed: ${payments.join('; ')}. Is anything of this list still to be paid? Then ${uploadAgain}.</em></h2>`;
+	return `<h2><em>Nobody was paid by this list. Since it was checked, people in it got a payment, or may have got it, or a record of one changed: ${payments.join('; ')}. ${notPaid.length > 0 ? `Is anything of this list still to be paid? Then ${uploadAgain}.` : ''}</em></h2>`;
 }
 
 /** The parts on top of the page at the end. */
@@ -343,7 +348,9 @@ export function resultPage(execution: ListExecution) {
 		[unsentTitle, isPaying ? [] : ready],
 		...paidBeforeGroups(execution),
 	];
-	const absentGroup: Group = [{ red: absentTitle(execution) }, absent, false];
+	// Other payments are often for few people.
+	const title = absentTitle(execution);
+	const absentGroup: Group = [purpose === 'salary' ? { red: title } : title, absent, false];
 	const headings = [...groups, absentGroup]
 		.filter((group) => group === paidGroup || group[1].length > 0)
 		.map((group) => heading(...group));

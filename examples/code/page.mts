@@ -1,19 +1,11 @@
 /** The parts of the pages: headings, tables of payments, links and questions. */
-import {
-	forWhat,
-	peopleText,
-	escapeHtml,
-	minuteOf,
-	settledAt,
-	formatSum,
-	namesWithNumbers,
-} from './text.mts';
+import { forWhat, peopleText, escapeHtml, minuteOf, formatSum, namesWithNumbers } from './text.mts';
 import {
 	amountOf,
 	hasOtherAmount,
 	hasOutcome,
 	isPaidByStatement,
-	isSettled,
+	wasSentAgain,
 	likenessCodes,
 	onePerPayment,
 	remarksWith,
@@ -73,12 +65,13 @@ function linesOf(row: PaymentRow, before: PaymentRow | undefined, register: Regi
 
 /** The words for a statement that a person gave; empty if nobody did. */
 function statementText({ outcome }: PaymentRow, settled: RegisterRow): string {
-	// If it was sent again, `reason` names the person who said that it was not paid.
-	if (!isSettled(settled)) return '';
-	const isSentAgain =
-		hasOutcome('notPaid')(settled) && (outcome === 'paid' || outcome === 'unknown');
-	const what = hasOutcome('paid')(settled) ? 'paid' : 'not paid';
-	return `${isSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settled.settledBy} at ${settledAt(settled)}`;
+	const { settledBy, settledAt } = settled;
+	// If it was paid by a second sending, `reason` names the person who said that it was not paid.
+	if (!settledBy || wasSentAgain(settled)) return '';
+	const isSentAgain = !isPaidByStatement(settled) && (outcome === 'paid' || outcome === 'unknown');
+	const what = isPaidByStatement(settled) ? 'paid' : 'not paid';
+	const time = settledAt ? ` at ${minuteOf(settledAt)}` : '';
+	return `${isSentAgain ? 'First recorded' : 'Recorded'} as ${what} by ${settledBy}${time}`;
 }
 
 /** The title of some payments. It is red, on every page, if a person has to do something for them. */

@@ -32,7 +32,9 @@ export type RegisterRow = Columns<{
 	/** The workflow that sent it last, such as `Salaries (k3x9)`. */
 	workflow: string;
 	approvedBy: string;
+	/** The person who settled it last, or `the node`, if only the node knows. It stays when it is sent again. */
 	settledBy: string;
+	settledAt: string;
 }> & {
 	/** Columns of n8n. */
 	createdAt?: string | Date;
@@ -173,7 +175,7 @@ export const isPaidByStatement = ({ outcome, settledBy, txHash }: RegisterRow): 
 export const wasSentAgain = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
 	outcome === 'paid' && Boolean(settledBy) && Boolean(txHash);
 
-/** Whether a person settled it, and it was not sent since. */
+/** Whether a person settled it, and neither paid it nor left it unknown since. */
 export const isSettled = (row: RegisterRow): boolean =>
 	isPaidByStatement(row) || (row.outcome === 'notPaid' && Boolean(row.settledBy));
 

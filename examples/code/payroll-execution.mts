@@ -149,7 +149,7 @@ function beforeSending(
 	return {
 		...row,
 		...(isElsewhere && payroll && { problem }),
-		...(isTakenBack && { paid: undefined }),
+		...(isTakenBack && { paid: undefined, reference: row.paid?.reference }),
 		outcome: row.paid && !isTakenBack ? 'alreadyPaid' : 'notPaid',
 	};
 }

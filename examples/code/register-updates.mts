@@ -59,18 +59,25 @@ function registeredReason(
 	// A problem names the workflow that left it unknown.
 	if (keepsReason(row, old)) return row.problem || old.reason;
 	if (isUnknownAgain(row, old, execution)) {
-		const [first, second] = [old.settledBy || 'Somebody', execution.submitted.user?.email];
+		const second = execution.submitted.user?.email;
 		const answer = answerAbout(execution.submitted, row);
-		const wasPaid = hasOutcome('paid')(old) || answer === 'notPaid';
+		const wasPaid = answer === 'takeBack' ? hasOutcome('paid')(old) : answer === 'notPaid';
 		const [was, is] = wasPaid ? ['paid', 'not paid'] : ['not paid', 'paid'];
+		// Otherwise only the node has the earlier statement.
+		const isOld = hasOutcome(wasPaid ? 'paid' : 'notPaid')(old);
+		const first = (isOld && old.settledBy) || 'Somebody';
 		const differs =
 			first === second || answer === 'takeBack' ? `${second} took that back` : `${second} as ${is}`;
 		return `${first} recorded it as ${was}, and ${differs}. Ask the partner service once more`;
 	}
 	if (storedOutcome(row) !== 'paid') return reasonOf(row);
 	const changes = (row.remarks ?? []).filter(isChange);
-	const firstSettler = hasOutcome('notPaid')(old) ? old.settledBy : '';
-	const first = firstSettler ? [`First recorded as not paid by ${firstSettler}`] : [];
+	const isFirstNotPaid = old.settledBy && !hasOutcome('paid')(old);
+	const first = isFirstNotPaid
+		? [
+				`First recorded as not paid by ${old.settledBy}. If that was wrong, it was perhaps paid twice`,
+			]
+		: [];
 	return [...first, ...changes.map(({ text }) => text)].join(' ');
 }
 
@@ -82,15 +89,12 @@ function registeredReason(
  * --- | --- | ---
  * paid | always | unless only a person said it, and the statement contradicts it or takes it back
  * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
- * notPaid | if a person said so and the result is not paid too | unless it is unknown again, or was sent again
+ * notPaid | never | unless it is unknown again, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, execution: PayrollExecution): boolean {
 	if (isUnknownAgain(row, old, execution) || wasSettledInNode(row, old, execution)) return false;
 	if (keepsReason(row, old) || row.paid || hasOutcome('paid')(old)) return true;
-	if (!execution.isSettling) {
-		const surer = sureness(old) - sureness({ outcome: storedOutcome(row) });
-		return surer > 0 || (surer === 0 && isSettled(old));
-	}
+	if (!execution.isSettling) return sureness(old) > sureness({ outcome: storedOutcome(row) });
 	const codesOfChange = ['settledPaid', 'settledNotPaid', 'paidBefore'];
 	// It was sent again after somebody had recorded it as not paid, and n8n died before it wrote the register.
 	const isSentAgain = hasOutcome('unknown')(row) && hasOutcome('notPaid')(old);
@@ -107,24 +111,23 @@ function approverOf(
 	return execution.sentEmployeeKeys.has(row.employeeKey) ? execution.submitted.user?.email : '';
 }
 
-/** The value for `settledBy`: undefined keeps the name of somebody else, and empty removes it. */
+/** The person who settled the payment, and the time; both are empty if nobody did. */
 function settlerOf(
 	row: PaymentRow,
 	old: RegisterRow,
 	execution: PayrollExecution,
-): string | undefined {
-	if (row.code === 'paidBefore') {
-		const answer = execution.isSettling ? answerAbout(execution.submitted, row) : undefined;
-		if (answer === 'paid' && !hasOutcome('paid')(old)) return execution.submitted.user?.email;
-		// Somebody had recorded it as not paid, but it was sent again, and paid.
-		if (hasOutcome('notPaid')(old)) return '';
-		// Somebody settled it in the node, or n8n died before the register had the payment.
-		return answer !== undefined && hasOutcome('unknown')(old) ? 'the node' : undefined;
-	}
-	// The statement that it was not paid stays known of a payment that was sent again.
-	if (row.txHash && hasOutcome('notPaid')(old)) return old.settledBy ?? '';
-	const isSettled = execution.isSettling && !isUnknownAgain(row, old, execution);
-	return isSettled && !hasOutcome('unknown')(row) ? execution.submitted.user?.email : '';
+): Pick<RegisterRow, 'settledBy' | 'settledAt'> {
+	const answer = execution.isSettling ? answerAbout(execution.submitted, row) : undefined;
+	// Somebody settled it in the node, or n8n died before the register had the payment.
+	if (row.code === 'paidBefore' && answer !== 'paid')
+		return { settledBy: 'the node', settledAt: '' };
+	// The statement that it was not paid stays known, also if it is sent again.
+	if (!execution.isSettling)
+		return { settledBy: old.settledBy ?? '', settledAt: old.settledAt ?? '' };
+	const isSettledNow = !isUnknownAgain(row, old, execution) && !hasOutcome('unknown')(row);
+	return isSettledNow
+		? { settledBy: execution.submitted.user?.email, settledAt: new Date().toISOString() }
+		: { settledBy: '', settledAt: '' };
 }
 
 /**
@@ -185,7 +188,7 @@ function updateFor(result: PaymentRow, execution: PayrollExecution): RegisterUpd
 		txHash: result.txHash,
 		workflow: `${$workflow.name} (${$workflow.id})`,
 		approvedBy: approverOf(result, old, execution),
-		settledBy: settlerOf(result, old, execution),
+		...settlerOf(result, old, execution),
 	};
 	// A row of a list that cannot be read has no reference.
 	return { row, mustBeWritten: Boolean(reference) };

@@ -3,6 +3,7 @@
  * nodes that settle.
  */
 import type { Answer } from '../../nodes/EtbWallet/paying/paymentRecord.ts';
+import { registeredOutcome } from '../../nodes/EtbWallet/list/registeredOutcome.ts';
 import { referenceKeyOf } from '../../nodes/shared/reference.ts';
 import { hasOutcome, isSettled, type RegisterRow } from './payment-row.mts';
 import { formatSum } from './text.mts';
@@ -69,7 +70,11 @@ export function isOutdated(
 	const hasKey = (row: RegisterRow): boolean => referenceKeyOf(row.reference ?? '') === key;
 	const current = now.filter(hasKey);
 	const outcomesOfSettled = (rows: RegisterRow[]) =>
-		rows.filter((row) => hasKey(row) && isSettled(row)).map(({ outcome }) => outcome);
+		rows
+			.filter(hasKey)
+			.map((row) => ({ ...row, outcome: registeredOutcome(row.outcome ?? '') }))
+			.filter(isSettled)
+			.map(({ outcome }) => outcome);
 	const wasSettled = outcomesOfSettled(before);
 	const hasClearOutcome = ({ outcome }: RegisterRow): boolean =>
 		outcome === 'paid' || outcome === 'notPaid';

@@ -59,6 +59,10 @@ export function statementParts(
 		endOf(result, rowOf(register, result) ?? {}, execution),
 	);
 	const rowsOf = (end: StatementEnd): RegisterRow[] => (ends.get(end) ?? []).map(({ row }) => row);
+	// Somebody had recorded it as not paid, and then it was sent again.
+	const sentAgain = (ends.get('settledPaid') ?? [])
+		.filter(({ result }) => rowOf(register, result)?.settledBy)
+		.map(({ row }) => row);
 	const people = (before: string, of: RegisterRow[], after: string): Part =>
 		of.length > 0 && `<h4>${before}: ${namesWithNumbers(of)}. ${after}.</h4>`;
 	const askAgain = `Ask the partner service once more, and ${formLink(openPath, 'answer on a fresh page')}`;
@@ -86,12 +90,12 @@ export function statementParts(
 		people(
 			'The next list or run pays',
 			rowsOf('settledNotPaid'),
-			`Not sure? Then first take it back on ${formLink(openPath, 'a fresh page')}`,
+			`Is one of them perhaps paid? Then take that back on ${formLink(openPath, 'a fresh page')}`,
 		),
 		section('Paid before, and it stays paid', rowsOf('paidBefore'), register),
 		people(
 			'Sent again since, and paid',
-			rowsOf('sentAgain'),
+			[...rowsOf('sentAgain'), ...sentAgain],
 			'Was it paid before too? Then ask the partner service for one of the two back',
 		),
 		people('The record is taken back, so it is unknown again', rowsOf('takenBack'), askAgain),

@@ -26,9 +26,6 @@ export const localTime = (time: string | number | Date) =>
 export const minuteOf = (time: string | number | Date): string =>
 	localTime(time).toFormat('yyyy-LL-dd HH:mm');
 
-/** The time at which a row was settled: settling is the last write. One that was settled just now is not read yet. */
-export const settledAt = ({ updatedAt }: RegisterRow): string => minuteOf(updatedAt || Date.now());
-
 /** Period and purpose, such as `2026-10 salary`. */
 export const forWhat = ({ period, purpose }: RegisterRow): string =>
 	[period, purpose].filter(Boolean).join(' ') || 'Other payments';

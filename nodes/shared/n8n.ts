@@ -124,6 +124,14 @@ export const isStartedInEditor = (context: IExecuteFunctions): boolean =>
 	property(property(context, 'additionalData'), 'restartExecutionId') === undefined;
 
 /**
+ * Whether the node runs for the first time in this execution. In a loop, or behind two branches, it runs again with the
+ * same fields. If n8n renames the number, no run is the first, and each statement counts once.
+ * Noticed by: `test/live/n8n/settling.live.mts`.
+ */
+export const isFirstRun = (context: IExecuteFunctions): boolean =>
+	property(context.getWorkflowDataProxy(0), '$runIndex') === 0;
+
+/**
  * Whether the node is a tool of an AI agent. n8n makes a separate node type for a tool, whose name ends with
  * `Tool`. If n8n renames it, a model may settle.
  * Noticed by: `test/engine/tool.test.mts`.

@@ -276,16 +276,17 @@ describe('the page of a list', () => {
 		expect(modeWith([], [registered(9, 'paid', other)])).toBe('pay');
 	});
 
-	test('sends nobody of whom a record was taken back meanwhile, or counts again', () => {
-		const [earlier, unknown] = ['paid', 'unknown'].map((outcome) =>
+	test.each([
+		['paid', 'unknown'],
+		['unknown', 'paid'],
+		['paid', 'notPaid'],
+		['Paid', 'notPaid'],
+	])('sends nobody of whom another payment was %s, and is %s meanwhile', (...outcomes) => {
+		const [before, now] = outcomes.map((outcome) =>
 			registered(1, outcome, { period: '2026-09', reference: 's', settledBy: 'x' }),
 		);
-		expect(modeWith([earlier ?? {}], [{ ...unknown, updatedAt: '2026-10-26T09:00:00Z' }])).toBe(
-			'dryRun',
-		);
-		expect(modeWith([unknown ?? {}], [{ ...earlier, updatedAt: '2026-10-26T09:00:00Z' }])).toBe(
-			'dryRun',
-		);
+		const later = { ...now, updatedAt: '2026-10-26T09:00:00Z' };
+		expect(modeWith([before ?? {}], [later])).toBe('dryRun');
 	});
 
 	test('sends who is written down as not paid, by whatever word, and whom the page told of', () => {
@@ -298,13 +299,19 @@ describe('the page of a list', () => {
 		expect(modeWith(payments, payments)).toBe('pay');
 	});
 
-	test('has as unknown whose payment somebody denied while the page was open', () => {
-		const said = registered(1, 'paid', { settledBy: 'x@x.et' });
-		const denied = { ...said, outcome: 'unknown', updatedAt: '2026-10-26T09:00:00Z' };
-		const { page } = pageOf(runs([said], { 'Payments now': [[denied]] }), 1);
-		expect(page).toMatch(/UNKNOWN: 1 person/);
-		expect(page).not.toContain('Paid before, not again');
-	});
+	test.each([
+		['of the list', {}],
+		['that a person wrote', { reference: 'october E-1' }],
+	])(
+		'has as unknown whose payment, %s, somebody took back while the page was open',
+		(_whose, more) => {
+			const said = registered(1, 'paid', { settledBy: 'x@x.et', ...more });
+			const denied = { ...said, outcome: 'unknown', updatedAt: '2026-10-26T09:00:00Z' };
+			const { page } = pageOf(runs([said], { 'Payments now': [[denied]] }), 1);
+			expect(page).toMatch(/UNKNOWN: 1 person/);
+			expect(page).not.toContain('Paid before, not again');
+		},
+	);
 
 	test('changes no record of somebody who was recorded as not paid while the page was open', () => {
 		const said = registered(1, 'paid', { settledBy: 'x@x.et' });

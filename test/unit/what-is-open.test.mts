@@ -202,6 +202,35 @@ describe('the answers of the page What is open', () => {
 		);
 	});
 
+	test('say of a payment that was sent again after a not paid, and is paid, to ask for one back', () => {
+		const before = { outcome: 'unknown', settledBy, amountEtb: null };
+		const end = { outcome: 'alreadyPaid', code: 'settledPaid' };
+		const { page, written } = answered({ [referenceOf(1)]: 'It was paid' }, before, end);
+		expect(page).toMatch(/Sent again since, and paid: Person 1.*one of the two back/);
+		expect(written).toMatchObject({ outcome: 'paid', settledBy: 'second@example.com' });
+		expect(written?.['reason']).toMatch(`First recorded as not paid by ${settledBy}`);
+		const open = registered(1, 'unknown', { ...own, settledBy });
+		expect(openPageOf(open)).toMatch(`First recorded as not paid by ${settledBy}`);
+	});
+
+	test.each([
+		['It was not paid', 'notPaid', 'Somebody recorded it as paid, and second@'],
+		['It was paid', 'paid', 'Somebody recorded it as not paid, and second@'],
+	])('name nobody for the contrary of their words: %s', (said, outcome, reason) => {
+		const { written } = answered({ [referenceOf(1)]: said }, { outcome }, differs);
+		expect(written?.['reason']).toMatch(reason);
+	});
+
+	test('take back no hand-written record that was settled the other way', () => {
+		const before = registered(1, 'Paid', { ...own, settledBy });
+		const later = registered(1, 'notPaid', {
+			...own,
+			settledBy,
+			updatedAt: '2026-10-26T09:00:00Z',
+		});
+		expect(statements(perhapsNotPaid, [before], [later])['takeBack']).toEqual([]);
+	});
+
 	test('of an old page say that the payment was sent again since, and ask for one back', () => {
 		for (const before of [{ txHash: '0x7' }, { outcome: 'notPaid', amountEtb: null }]) {
 			const { page } = answered(perhapsPaid, before, isPaid);

@@ -6,6 +6,7 @@ import {
 	errorItem,
 	hasErrorOutput,
 	hasExpression,
+	isFirstRun,
 	isSameForAllItems,
 	isStartedInEditor,
 	savedParameter,
@@ -82,8 +83,8 @@ const itemResults: Readonly<Record<StatementResult, ItemResult>> = {
 /**
  * Records a person's statements about references.
  *
- * - **By hand**, in fields that a person typed in the editor, each statement counts.
- * - **Otherwise**, by an expression or outside the editor, a statement may be an old one. *Was not paid* counts
+ * - **By hand**, in fields that a person typed in the editor, each statement counts, once in an execution.
+ * - **Otherwise**, by an expression, outside the editor, or when the node runs again in a loop, a statement may be an old one. *Was not paid* counts
  *   once for each reference, or for each sending of it that the expression names, because an execution that
  *   runs again must not free a payment that was sent since. *Was paid* of a reference that was settled as not
  *   paid and is unused now makes it unknown again: the two statements differ, and the wrong one must not lead
@@ -112,7 +113,7 @@ export async function settle(
 	const isTyped = ['mode', ...statementFields.map(({ name }) => name)].every(
 		(name) => !hasExpression(savedParameter(context, name)),
 	);
-	const isByHand = isTyped && isStartedInEditor(context);
+	const isByHand = isTyped && isStartedInEditor(context) && isFirstRun(context);
 	let settled: ReadonlyMap<NamedStatement, StatementResult>;
 	try {
 		const record = new PaymentRecord(context, options.timeoutMs);

@@ -247,3 +247,30 @@ void test('an evaluation with invented responses pays nobody and records nothing
 	assert.deepEqual(codesOf(await run(id)), ['paidBefore']);
 	assert.deepEqual(timesPaid(lab.sandbox, rows), [1]);
 });
+
+void test('a typed statement counts once in an execution, also in a loop', async () => {
+	const rows = payroll(lab, 'looped', 2);
+	const { toUserId, reference } = rowAt(rows, 0);
+	const loop = node('Loop', 'splitInBatches', { batchSize: 1, options: {} }, { typeVersion: 3 });
+	const id = await add('Settles in a loop', rows, {
+		nodes: [loop],
+		connections: {
+			...chain(START, ROWS, 'Loop'),
+			Loop: { main: [[], [{ node: PAY, type: 'main', index: 0 }]] },
+			[PAY]: { main: [[{ node: 'Loop', type: 'main', index: 0 }]] },
+		},
+	});
+	faultFor(lab, new Map([[toUserId, 'error500AfterPaying']]));
+	await run(id);
+	lab.sandbox.faults.clear();
+	const settled = async (fields: object): Promise<unknown[]> => {
+		await setFields(lab.api, id, PAY, { mode: 'settle', wasPaid: '', wasNotPaid: '', ...fields });
+		const { nodes } = await run(id);
+		return (nodes[PAY] ?? []).flatMap(({ outputs }) => outputs.flat().map((item) => item['code']));
+	};
+	assert.deepEqual(await settled({ wasPaid: reference }), ['settledPaid', 'paidBefore']);
+	assert.deepEqual(await settled({ wasNotPaid: reference }), ['contradicted', 'notSettled']);
+	await setFields(lab.api, id, PAY, { mode: 'pay' });
+	await run(id);
+	assert.deepEqual(timesPaid(lab.sandbox, rows), [1, 1]);
+});
