@@ -38,11 +38,10 @@ export const payeeMark = ({ key, toUserId, amount }: Payee): string =>
  * reference that is paid.
  */
 export function isPayeeOfQuestion({ database }: World, run: RunFacts, payee: Payee): boolean {
-	const [scope, paid] = [scopeOf(run), `paid:${payee.key}`];
-	return [payeeMark(payee), `anybody:${payee.key}`].some(
-		(mark) =>
-			database.isAddedAfter(scope, mark, `paidConfirmed:${payee.key}`) &&
-			database.isAlone(scope, mark, (other) => other === paid),
+	const [scope, mark, { key }] = [scopeOf(run), payeeMark(payee), payee];
+	return (
+		database.isAddedAfter(scope, mark, `paidConfirmed:${key}`) &&
+		database.isAlone(scope, mark, (other) => other === `paid:${key}`)
 	);
 }
 
@@ -52,11 +51,14 @@ export function isPayeeOfQuestion({ database }: World, run: RunFacts, payee: Pay
  * questions look as if it was paid. Nobody is paid by that.
  */
 export function isPaidOfQuestions({ database }: World, run: RunFacts, key: string): boolean {
-	const [scope, paid, confirmed] = [scopeOf(run), `paid:${key}`, `paidConfirmed:${key}`];
-	return (
-		database.isAddedAfter(scope, confirmed, paid) &&
-		database.isAlone(scope, confirmed, (other) => other === paid)
-	);
+	const scope = scopeOf(run);
+	return ['paid', 'saidPaid'].some((fact) => {
+		const [mark, confirmed] = [`${fact}:${key}`, `${fact}Confirmed:${key}`];
+		return (
+			database.isAddedAfter(scope, confirmed, mark) &&
+			database.isAlone(scope, confirmed, (other) => other === mark)
+		);
+	});
 }
 
 /** The same of *doubt* while a payment is under way: a person can settle that payment too early. */

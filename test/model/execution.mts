@@ -178,7 +178,7 @@ function contextOf(
 		getWorkflow: () => ({ id: 'payroll', name: 'Payroll', active: true }),
 		getMode: () => run.mode,
 		getExecutionId: () => String(number),
-		getWorkflowDataProxy: (itemIndex: number) => ({ $json: input[itemIndex]?.json }),
+		getWorkflowDataProxy: (itemIndex: number) => ({ $json: input[itemIndex]?.json, $runIndex: 0 }),
 		getWorkflowStaticData: () => ({}),
 		addExecutionHints: (...hints: { message: string }[]) => {
 			for (const { message } of hints) outside.log(() => `${name} hints: ${message}`);

@@ -95,31 +95,31 @@ export const mutations: Mutation[] = [
 			"factMarks('paid', each)",
 		],
 		'Paid counts without the mark paidConfirmed': [
-			'known.has(confirmedMark(fact, each));',
-			"known.has(confirmedMark(fact, each)) || fact === 'paid';",
+			'=> known.has(confirmed);',
+			"=> known.has(confirmed) || confirmed.startsWith('paid');",
 		],
 		'Doubt counts without the mark doubtConfirmed': [
-			'known.has(confirmedMark(fact, each));',
-			"known.has(confirmedMark(fact, each)) || fact === 'doubt';",
+			'=> known.has(confirmed);',
+			"=> known.has(confirmed) || confirmed.startsWith('doubt');",
 		],
 		'The confirmation of paid is asked for together with it': [
-			'await change.ask(references.map((each) => factMark(fact, each)))',
-			"await change.ask(references.flatMap((each) => [factMark(fact, each), ...(fact === 'paid' ? [confirmedMark(fact, each)] : [])]))",
+			'await change.ask(asked.map(({ mark }) => mark))',
+			"await change.ask(asked.flatMap(({ mark, confirmed }) => (mark.startsWith('paid') ? [mark, confirmed] : [mark])))",
 		],
 		'The confirmation of doubt is asked for together with it': [
-			'await change.ask(references.map((each) => factMark(fact, each)))',
-			"await change.ask(references.flatMap((each) => [factMark(fact, each), ...(fact === 'doubt' ? [confirmedMark(fact, each)] : [])]))",
+			'await change.ask(asked.map(({ mark }) => mark))',
+			"await change.ask(asked.flatMap(({ mark, confirmed }) => (mark.startsWith('doubt') ? [mark, confirmed] : [mark])))",
 		],
 		'Half of the fact paid stays': [
-			'change.remove(unconfirmed.map((each) => factMark(fact, each)));',
-			"if (fact !== 'paid') change.remove(unconfirmed.map((each) => factMark(fact, each)));",
+			'.filter((one) => !isConfirmed(one))',
+			".filter((one) => !isConfirmed(one) && !one.mark.startsWith('paid'))",
 		],
 		'Half of the fact doubt stays': [
-			'change.remove(unconfirmed.map((each) => factMark(fact, each)));',
-			"if (fact !== 'doubt') change.remove(unconfirmed.map((each) => factMark(fact, each)));",
+			'.filter((one) => !isConfirmed(one))',
+			".filter((one) => !isConfirmed(one) && !one.mark.startsWith('doubt'))",
 		],
 		'The payee is asked for before it is known that somebody was paid': [
-			'candidates.map(alsoAsk)',
+			'candidates.map(({ each }) => alsoAsk(each))',
 			'references.map(alsoAsk)',
 		],
 		'Paid to another person or amount counts as unused': [
@@ -148,10 +148,11 @@ export const mutations: Mutation[] = [
 			"return mayBeOld ? 'contradicted' : 'recordedPaid';",
 			"return mayBeOld ? 'contradicted' : state;",
 		],
-		'Settling: paid is recorded without anybody': [
-			'[sentMark(each), ...settledPaidMarks(each)]',
-			"[...factMarks('paid', each), ...factMarks('saidPaid', each)]",
+		'Settling: paid is recorded as if the service had said it': [
+			"paid.flatMap((each) => factMarks('saidPaid', each))",
+			"paid.flatMap((each) => factMarks('paid', each))",
 		],
+		'Settling: paid is recorded for no user ID and amount': [' && !saidPaid.has(entry)', ''],
 		'Settling: no mark stays of what was settled as not paid': [
 			'...notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),',
 			'',
@@ -161,12 +162,8 @@ export const mutations: Mutation[] = [
 			'			]);\n			change.keep(notPaid.map(settledNotPaidMark));',
 		],
 		'Settling: a person contradicts what the service said': [
-			"const said = await askFact(change, 'saidPaid', concerned);",
-			'const said = new Set(concerned);',
-		],
-		'Settling: a person contradicts what the service said late': [
-			"...paid.filter((each) => !this.isOwn(each)).flatMap((each) => factMarks('paidLate', each)),",
-			'',
+			'return new Set(concerned.filter((each) => !paid.has(each)));',
+			'return new Set(concerned);',
 		],
 		'Settling: a contradiction forgets an earlier not paid': [
 			'contradicted.filter((each) => !saidPaid.has(each)).map',

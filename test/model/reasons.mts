@@ -88,8 +88,8 @@ const wasClockSet = ({ plan }: World): boolean =>
 	plan.processes.flat().some(({ kind }) => kind.startsWith('clock'));
 
 /**
- * Whether an expression says *paid*, or anybody *take back*, of a reference that was settled as not paid, and that no run asked for or contradicted
- * since.
+ * Whether an expression says *paid*, or anybody *take back*, of a reference that was settled as not paid, and that no run
+ * asked for or contradicted since.
  */
 const wasSettledNotPaid = ({ world: { runs }, run, key, statement, isHealthy }: Told): boolean =>
 	isHealthy &&

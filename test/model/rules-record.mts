@@ -13,8 +13,7 @@ import {
 const marksOf = (facts: readonly string[], key: string): string[] =>
 	facts.map((fact) => `${fact}:${key}`);
 
-const saidPaidFacts = ['paid', 'paidConfirmed', 'anybody', 'saidPaid', 'saidPaidConfirmed'];
-const paidFacts = ['sent', ...saidPaidFacts];
+const saidPaidFacts = ['saidPaid', 'saidPaidConfirmed'];
 const doubtFacts = ['doubt', 'doubtConfirmed'];
 const reservationFacts = ['sent', ...doubtFacts];
 
@@ -34,7 +33,8 @@ export function judgeChanges(world: World, run: RunFacts): void {
 		judgeFacts(world, run, key, code);
 		if (code === 'inDoubt' && run.plan.does === 'pay')
 			for (const mark of marksOf(doubtFacts, key)) added.delete(mark);
-		if (code === 'settledPaid') for (const mark of marksOf(paidFacts, key)) added.delete(mark);
+		if (code === 'settledPaid')
+			for (const mark of marksOf(['sent', ...saidPaidFacts], key)) added.delete(mark);
 		if (code === 'contradicted') {
 			for (const mark of marksOf(reservationFacts, key)) added.delete(mark);
 			removed.delete(`settledNotPaid:${key}`);
@@ -57,7 +57,7 @@ function judgeFacts(world: World, run: RunFacts, key: string, code?: string): vo
 	const hasAll = (facts: readonly string[]): boolean =>
 		marksOf(facts, key).every((mark) => after.has(mark));
 	const notRecorded = `${run.name} tells ${key} ${code}, and does not record it`;
-	if (code === 'settledPaid' && !hasAll(paidFacts)) broken(world, notRecorded);
+	if (code === 'settledPaid' && !hasAll(['sent', ...saidPaidFacts])) broken(world, notRecorded);
 	const isFree = !marksOf(reservationFacts, key).some((mark) => after.has(mark));
 	if (code === 'settledNotPaid' && !(isFree && hasAll(['settledNotPaid'])))
 		broken(world, notRecorded);
@@ -66,7 +66,7 @@ function judgeFacts(world: World, run: RunFacts, key: string, code?: string): vo
 		broken(world, notRecorded);
 	// A run that was stopped before it had the lock never asked, and could not remove a mark that another left.
 	const hadAccess = code !== 'noRecord' && run.askedFirst.has(key);
-	for (const fact of code === 'inFlight' ? ['paid', 'doubt'] : ['paid'])
+	for (const fact of ['paid', 'saidPaid', ...(code === 'inFlight' ? ['doubt'] : [])])
 		if (hadAccess && hasAll([fact]) && !hasAll([`${fact}Confirmed`]))
 			broken(world, `${run.name} leaves half of the fact ${fact} of ${key}`);
 	// A run that pays records the doubt that it finds.

@@ -5,11 +5,9 @@
  * --- | --- | ---
  * `sent` | the reference is used: it was reserved, or a person settled it as paid | the reference becomes unused
  * `busy` | a reservation in this bucket; it counts for three slots of time | none, but the change that added it may remove it
- * `paid`, `paidConfirmed` | the fact *paid* | none, but a *paid* that only a person said ends when a person contradicts it
+ * `paid`, `paidConfirmed` | the fact *paid*: a response of the service said that it was paid | none
  * `payee` | the user ID and the amount that were paid | none
- * `anybody` | a person settled it as paid, without saying to whom: each user ID and amount fits | a person contradicts it
- * `saidPaid`, `saidPaidConfirmed` | the fact *saidPaid*: only a person said that it was paid | a person contradicts it
- * `paidLate`, `paidLateConfirmed` | the fact *paidLate*: a late response said that it was paid, so nobody can contradict that | none
+ * `saidPaid`, `saidPaidConfirmed` | the fact *saidPaid*: a person said that it was paid. Each user ID and amount fits | a person contradicts it
  * `doubt`, `doubtConfirmed` | the fact *doubt*: nobody knows how the payment ended | the reference becomes unused
  * `settledNotPaid` | a person said that it was not paid | a person contradicts that
  * `settledNotPaidOf` | a person said that what was sent at this time was not paid | none
@@ -33,7 +31,7 @@ export interface Keyed {
 }
 
 /** A fact needs two marks; the second confirms the first. */
-export type Fact = 'paid' | 'saidPaid' | 'paidLate' | 'doubt';
+export type Fact = 'paid' | 'saidPaid' | 'doubt';
 
 /** The time in ms for which a reservation belongs to its run: long enough to get a response and record it. */
 export const reservedForMs = maxTimeoutMs + 15_000;
@@ -72,8 +70,6 @@ export const confirmedMark = (fact: Fact, { referenceKey }: Keyed): string =>
 /** The mark of the user ID and the amount that were paid. */
 export const paidValuesMark = ({ referenceKey, toUserId, amount }: KeyedEntry): string =>
 	`payee:${JSON.stringify([referenceKey, toUserId, amount])}`;
-/** The mark of a reference that a person settled as paid, without saying to whom. */
-export const anybodyMark = ({ referenceKey }: Keyed): string => `anybody:${referenceKey}`;
 export const settledNotPaidMark = ({ referenceKey }: Keyed): string =>
 	`settledNotPaid:${referenceKey}`;
 /** The mark of a *not paid* about the reference of a statement, or about the sending that it names. */
@@ -91,12 +87,3 @@ export const factMarks = (fact: Fact, keyed: Keyed): string[] => [
 
 /** The marks that a reference loses when it becomes unused: *sent*, and its doubt. */
 export const marksOfUse = (keyed: Keyed): string[] => factMarks('doubt', keyed);
-
-/** The marks that a reference gets when a person settles it as paid, and loses when a person contradicts that. */
-export const settledPaidMarks = (keyed: Keyed): string[] => [
-	factMark('paid', keyed),
-	confirmedMark('paid', keyed),
-	factMark('saidPaid', keyed),
-	confirmedMark('saidPaid', keyed),
-	anybodyMark(keyed),
-];

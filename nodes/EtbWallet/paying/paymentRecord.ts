@@ -5,10 +5,10 @@
  * - **Unused**: there is no *sent*. A dry run reports `ready`, and a run that pays sends it. A reference becomes
  *   unused again when its sender records in time that the service refused it or that it was not sent, or when a
  *   person settles it as not paid.
- * - **Paid**: *sent*, *paid* and *paidConfirmed*. A run reports `alreadyPaid`, or `notPaid` for another person or
- *   amount than *payee* has. A reference becomes paid when its sender learns that the service paid, even late, or
- *   when a person settles it as paid. Only a reference that a person settled (*saidPaid*) can leave this state: it is in
- *   doubt as soon as a person contradicts that.
+ * - **Paid**: *sent*, and the fact *paid* or *saidPaid*. A run reports `alreadyPaid`, or `notPaid` for another person or
+ *   amount than *payee* has. A reference becomes *paid* when its sender learns that the service paid, even late, and
+ *   *saidPaid* when a person settles it as paid. One that is only *saidPaid* is in doubt as soon as a person contradicts
+ *   that.
  * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one, and no
  *   confirmed *doubt*. A run reports `unknown`. A reference comes into this state when a run reserves it, before it
  *   sends.
@@ -28,8 +28,8 @@
  * in doubt, although nothing was sent; a *busy* that is left keeps its bucket in flight for some minutes more. The
  * confirmation of a fact is asked for only where the fact is stored, and a fact without it is removed. So one crash
  * can neither make an unpaid reference paid, nor record a doubt about a payment under way; two crashes in a row can.
- * One crash can leave the *payee* or *anybody* of a paid reference: the payment that was asked for is then reported
- * as paid before, and nothing is sent. `docs/operating.md` has these limits.
+ * One crash can leave the *payee* of a paid reference: the payment that was asked for is then reported as paid before,
+ * and nothing is sent. `docs/operating.md` has these limits.
  *
  * **Two statements that differ** put the reference in doubt: *paid* by an expression, if it was settled as not paid and is
  * unused; *not paid*, if only a person said that it was paid. *Take back* does so in both cases. The reference needs one
@@ -44,13 +44,11 @@ import { marksOf } from '../../shared/record/marks';
 import { withRecordLock } from '../../shared/record/lock';
 import { outcomeOfEntry, type KeyedEntry, type Payment } from './entry';
 import {
-	anybodyMark,
 	busyMark,
 	busyMarks,
 	confirmedMark,
 	factMark,
 	factMarks,
-	settledPaidMarks,
 	marksOfUse,
 	paidValuesMark,
 	reservedForMs,
@@ -75,6 +73,16 @@ export interface Statement extends Keyed {
 	says: Answer;
 	sentAt?: string;
 }
+
+/** A reference with one of these facts is paid. */
+const paidFacts = ['paid', 'saidPaid'] as const;
+
+const firstPaidMarks = (keyed: Keyed): string[] => paidFacts.map((fact) => factMark(fact, keyed));
+
+const saidPaidMarks = (keyed: Keyed): string[] => [
+	factMark('saidPaid', keyed),
+	confirmedMark('saidPaid', keyed),
+];
 
 /** The state of a reference, regardless of user ID and amount. */
 type ReferenceState = 'unused' | 'inFlight' | 'inDoubt' | 'paid';
@@ -208,11 +216,11 @@ export class PaymentRecord {
 			// statement that is repeated, frees a reference only once.
 			const notPaid = [...freed, ...saidPaid].filter(({ says }) => says === 'notPaid');
 			await change.write([
-				...paid.flatMap((each) => [sentMark(each), ...settledPaidMarks(each)]),
+				...paid.flatMap((each) => factMarks('saidPaid', each)),
 				...contradicted.flatMap((each) => factMarks('doubt', each)),
 				...notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),
 			]);
-			change.remove([...saidPaid].flatMap(settledPaidMarks));
+			change.remove([...saidPaid].flatMap(saidPaidMarks));
 			// A contradicted *paid* can be about a payment that was sent after an earlier *not paid*, which stays counted.
 			change.remove(contradicted.filter((each) => !saidPaid.has(each)).map(settledNotPaidMark));
 			change.remove(freed.flatMap(marksOfUse));
@@ -232,17 +240,15 @@ export class PaymentRecord {
 		const unknown = own.filter((each) => outcomeOfEntry(each) === 'unknown');
 		const notMade = own.filter((each) => outcomeOfEntry(each) !== 'unknown');
 		await change.askAndWrite(
-			[...notMade.map((each) => factMark('paid', each)), ...alsoAsk],
+			[...notMade.flatMap(firstPaidMarks), ...alsoAsk],
 			[
 				...paid.flatMap((each) => [...factMarks('paid', each), paidValuesMark(each)]),
-				// A person may have settled it as paid before this late response. Nobody can contradict the response.
-				...paid.filter((each) => !this.isOwn(each)).flatMap((each) => factMarks('paidLate', each)),
 				...unknown.flatMap((each) => factMarks('doubt', each)),
 			],
 		);
 		// A late response of another run may have recorded *paid*, after a person freed the reference and this run
 		// reserved it.
-		const paidByOthers = await askFact(change, 'paid', notMade);
+		const paidByOthers = await askPaid(change, notMade);
 		const free = notMade.filter((each) => !paidByOthers.has(each));
 		change.remove(free.flatMap(marksOfUse));
 	}
@@ -292,9 +298,9 @@ async function askSaidPaid<Each extends Statement>(
 	const concerned = [...states]
 		.filter(([{ says }, state]) => state === 'paid' && says !== 'paid')
 		.map(([statement]) => statement);
-	const said = await askFact(change, 'saidPaid', concerned);
-	const paidLate = await askFact(change, 'paidLate', [...said]);
-	return new Set([...said].filter((each) => !paidLate.has(each)));
+	// This makes no call, because `askReferenceStates` has asked already.
+	const paid = await askFacts(change, ['paid'], concerned);
+	return new Set(concerned.filter((each) => !paid.has(each)));
 }
 
 /**
@@ -332,11 +338,11 @@ async function askReferenceStates<Each extends Keyed>(
 ): Promise<Map<Each, ReferenceState>> {
 	const sent = await change.ask(references.map(sentMark));
 	const used = references.filter((each) => sent.has(sentMark(each)));
-	const paid = await askFact(change, 'paid', used, alsoAsk);
+	const paid = await askPaid(change, used, alsoAsk);
 	const unpaid = used.filter((each) => !paid.has(each));
 	const busy = await change.ask(unpaid.flatMap((each) => busyMarks(each, slot)));
 	const isBusy = (each: Each): boolean => busyMarks(each, slot).some((mark) => busy.has(mark));
-	const doubted = await askFact(change, 'doubt', unpaid.filter(isBusy));
+	const doubted = await askFacts(change, ['doubt'], unpaid.filter(isBusy));
 	const stateOf = (each: Each): ReferenceState => {
 		if (!sent.has(sentMark(each))) return 'unused';
 		if (paid.has(each)) return 'paid';
@@ -345,28 +351,41 @@ async function askReferenceStates<Each extends Keyed>(
 	return new Map(references.map((each) => [each, stateOf(each)]));
 }
 
-/**
- * The references for which a fact is recorded. A fact without its confirmation, which a crash left, is
- * removed at the end of the change.
- * @param alsoAsk gives a mark that is asked for in the second call, for references that may have the fact
- */
-async function askFact<Each extends Keyed>(
+/** The references that are paid, because the service or a person said so. */
+const askPaid = async <Each extends Keyed>(
 	change: RecordChange,
-	fact: Fact,
+	references: Each[],
+	alsoAsk?: (each: Each) => string,
+): Promise<ReadonlySet<Each>> => await askFacts(change, paidFacts, references, alsoAsk);
+
+/**
+ * The references for which one of these facts is recorded. A fact without its confirmation, which a crash left, is
+ * removed at the end of the change.
+ * @param alsoAsk gives a mark that is asked for in the second call, for references that may have a fact
+ */
+async function askFacts<Each extends Keyed>(
+	change: RecordChange,
+	facts: readonly Fact[],
 	references: Each[],
 	alsoAsk?: (each: Each) => string,
 ): Promise<ReadonlySet<Each>> {
-	const recorded = await change.ask(references.map((each) => factMark(fact, each)));
-	const candidates = references.filter((each) => recorded.has(factMark(fact, each)));
-	const others = alsoAsk === undefined ? [] : candidates.map(alsoAsk);
+	const asked = facts.flatMap((fact) =>
+		references.map((each) => ({
+			each,
+			mark: factMark(fact, each),
+			confirmed: confirmedMark(fact, each),
+		})),
+	);
+	const recorded = await change.ask(asked.map(({ mark }) => mark));
+	const candidates = asked.filter(({ mark }) => recorded.has(mark));
+	const others = alsoAsk === undefined ? [] : candidates.map(({ each }) => alsoAsk(each));
 	const known = await change.ask([
-		...candidates.map((each) => confirmedMark(fact, each)),
-		...others,
+		...candidates.map(({ confirmed }) => confirmed),
+		...new Set(others),
 	]);
-	const isConfirmed = (each: Each): boolean => known.has(confirmedMark(fact, each));
-	const unconfirmed = candidates.filter((each) => !isConfirmed(each));
-	change.remove(unconfirmed.map((each) => factMark(fact, each)));
-	return new Set(candidates.filter(isConfirmed));
+	const isConfirmed = ({ confirmed }: { confirmed: string }): boolean => known.has(confirmed);
+	change.remove(candidates.filter((one) => !isConfirmed(one)).map(({ mark }) => mark));
+	return new Set(candidates.filter(isConfirmed).map(({ each }) => each));
 }
 
 /**
@@ -384,9 +403,10 @@ async function askPaymentStates<Each extends KeyedEntry>(
 	const paid = entries.filter((entry) => states.get(entry) === 'paid');
 	// This makes no call, because `askReferenceStates` has asked for them already.
 	const payees = await change.ask(paid.map(paidValuesMark));
-	const toOthers = paid.filter((entry) => !payees.has(paidValuesMark(entry)));
-	const anybody = await change.ask(toOthers.map(anybodyMark));
-	for (const entry of toOthers)
-		if (!anybody.has(anybodyMark(entry))) states.set(entry, 'otherPayment');
+	// A person who settled it as paid did not say to whom.
+	const saidPaid = await askFacts(change, ['saidPaid'], paid);
+	for (const entry of paid)
+		if (!payees.has(paidValuesMark(entry)) && !saidPaid.has(entry))
+			states.set(entry, 'otherPayment');
 	return states;
 }
