@@ -11,7 +11,7 @@ export const PAYMENTS = 'ETB payments';
 export const firstColumns = {
 	[PAYMENTS]: [
 		...['reference', 'period', 'person', 'employee', 'name', 'phone', 'userId', 'askedEtb'],
-		...['amountEtb', 'outcome', 'paidAt', 'txHash', 'approvedBy', 'settledBy', 'settledAt'],
+		...['amountEtb', 'outcome', 'paidAt', 'txHash', 'approvedBy', 'settledBy'],
 	],
 	[PEOPLE]: ['person', 'employee', 'name', 'email', 'phone', 'amountEtb', 'payroll', 'userId'],
 };
