@@ -28,7 +28,7 @@ function idsOf(row: PaymentRow): string[] {
 
 /**
  * The payments that people who are ready got, or may have got, since the list was checked. They count for any purpose,
- * because the page told nothing of them.
+ * because the page did not show them.
  */
 export function paymentsSince({ dryRun, before, now }: ShownList): RegisterRow[] {
 	const outcomeIn = ({ outcome }: RegisterRow) => registeredOutcome(outcome ?? '');

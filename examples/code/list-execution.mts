@@ -64,8 +64,8 @@ export function listExecution(given: PayrollExecution): ListExecution {
 	const [firstRow] = given.checkedRows;
 	const since = paymentsSince({
 		dryRun: given.firstResults,
-		before: given.paymentsBefore,
-		now: given.paymentsNow,
+		before: given.registerBefore,
+		now: given.registerNow,
 	});
 	const decision = decisionOf(given, since);
 	const rows = given.results.map((row) =>

@@ -122,7 +122,7 @@ export function amountOf(row: PaymentRow): number {
 export const sumOf = (rows: PaymentRow[]): number =>
 	rows.reduce((total, row) => total + amountOf(row), 0);
 
-/** The rows without those of a payment that another row has too. Rows that were not sent are each of their own. */
+/** One row for each payment that was sent. Rows that were not sent all stay. */
 export const onePerPayment = (rows: PaymentRow[]): PaymentRow[] => [
 	...new Map(
 		rows.map((row) => [row.paid || row.unknown ? referenceOf(row) : row, row] as const),
@@ -175,7 +175,7 @@ export const isPaidByStatement = ({ outcome, settledBy, txHash }: RegisterRow): 
 export const wasSentAgain = ({ outcome, settledBy, txHash }: RegisterRow): boolean =>
 	outcome === 'paid' && Boolean(settledBy) && Boolean(txHash);
 
-/** Whether a person settled it, and neither paid it nor left it unknown since. */
+/** Whether a person settled it, and it was neither paid nor left unknown since. */
 export const isSettled = (row: RegisterRow): boolean =>
 	isPaidByStatement(row) || (row.outcome === 'notPaid' && Boolean(row.settledBy));
 

@@ -36,8 +36,8 @@ interface NodeData {
 	/** Its mode after the decision. */
 	mode: string | undefined;
 	/** The rows of the register before the page, and after its answer. */
-	paymentsBefore: RegisterRow[];
-	paymentsNow: RegisterRow[];
+	registerBefore: RegisterRow[];
+	registerNow: RegisterRow[];
 	payDay: number;
 	/** The path of the form *What is open*. */
 	openPath: string;
@@ -64,8 +64,8 @@ function readNodes(isSettling: boolean): NodeData {
 		firstResults: itemsOf(() => $('Pay salaries'), 0),
 		lastResults: itemsOf(() => $('Pay salaries')),
 		mode: itemsOf(() => $('Decision')).at(-1)?.mode,
-		paymentsBefore: itemsOf(() => $('Payments')),
-		paymentsNow: itemsOf(() => $('Payments now')),
+		registerBefore: itemsOf(() => $('Payments')),
+		registerNow: itemsOf(() => $('Payments now')),
 		payDay: $('Check List').params.payDay,
 		openPath: $('What is open').params.options.path,
 	};
@@ -76,8 +76,8 @@ export function readExecution(): PayrollExecution | undefined {
 	const isSettling = $('What is open').isExecuted;
 	if (!isSettling && !$('Check List').isExecuted) return undefined;
 	const nodes = readNodes(isSettling);
-	const { lastResults, paymentsBefore, paymentsNow } = nodes;
-	const register = registerOf(paymentsNow.length > 0 ? paymentsNow : paymentsBefore);
+	const { lastResults, registerBefore, registerNow } = nodes;
+	const register = registerOf(registerNow.length > 0 ? registerNow : registerBefore);
 	const sent = lastResults.filter(({ mode }) => mode !== 'dryRun');
 	const sentEmployeeKeys = new Set(sent.map((row) => row.employeeKey));
 	const results = isSettling
@@ -87,7 +87,7 @@ export function readExecution(): PayrollExecution | undefined {
 }
 
 function resultsOfList(
-	{ checkedRows, people, firstResults, lastResults, paymentsBefore, upload }: NodeData,
+	{ checkedRows, people, firstResults, lastResults, registerBefore, upload }: NodeData,
 	register: Register,
 	sent: PayrollExecution['sentEmployeeKeys'],
 ): PaymentRow[] {
@@ -96,7 +96,7 @@ function resultsOfList(
 	// The last run pays. The first one has the rows that the last one did not get. Of a list that is made of two
 	// sheets, two rows can have one line, but no two that are ready have one employee number.
 	const results = new Map([...firstResults, ...lastResults].map((row) => [row.employeeKey, row]));
-	const before = registerOf(paymentsBefore);
+	const before = registerOf(registerBefore);
 	return rows.map((checked) => {
 		const payroll = upload && payrolls.get(checked.employeeKey);
 		const listed = beforeSending(checked, payroll, register);

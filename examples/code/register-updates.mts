@@ -73,11 +73,12 @@ function registeredReason(
 	if (storedOutcome(row) !== 'paid') return reasonOf(row);
 	const changes = (row.remarks ?? []).filter(isChange);
 	const isFirstNotPaid = old.settledBy && !hasOutcome('paid')(old);
-	const first = isFirstNotPaid
-		? [
-				`First recorded as not paid by ${old.settledBy}. If that was wrong, it was perhaps paid twice`,
-			]
-		: [];
+	// Only a list sends it, so an unknown row that was settled before was sent again.
+	const isSentAgain = execution.isSettling ? hasOutcome('unknown')(old) : Boolean(row.txHash);
+	const first = [
+		isFirstNotPaid && `First recorded as not paid by ${old.settledBy}`,
+		isFirstNotPaid && isSentAgain && 'If that was wrong, it was perhaps paid twice',
+	].flatMap((text) => (text ? `${text}.` : []));
 	return [...first, ...changes.map(({ text }) => text)].join(' ');
 }
 
@@ -121,13 +122,13 @@ function settlerOf(
 	// Somebody settled it in the node, or n8n died before the register had the payment.
 	if (row.code === 'paidBefore' && answer !== 'paid')
 		return { settledBy: 'the node', settledAt: '' };
+	const isTakenBack = isUnknownAgain(row, old, execution);
 	// The statement that it was not paid stays known, also if it is sent again.
-	if (!execution.isSettling)
+	if (!execution.isSettling || (hasOutcome('unknown')(row) && !isTakenBack))
 		return { settledBy: old.settledBy ?? '', settledAt: old.settledAt ?? '' };
-	const isSettledNow = !isUnknownAgain(row, old, execution) && !hasOutcome('unknown')(row);
-	return isSettledNow
-		? { settledBy: execution.submitted.user?.email, settledAt: new Date().toISOString() }
-		: { settledBy: '', settledAt: '' };
+	return isTakenBack
+		? { settledBy: '', settledAt: '' }
+		: { settledBy: execution.submitted.user?.email, settledAt: new Date().toISOString() };
 }
 
 /**
@@ -167,6 +168,9 @@ function updateFor(result: PaymentRow, execution: PayrollExecution): RegisterUpd
 		const row = { ...old, name, reason: reason || old.reason, updatedAt };
 		return { row, mustBeWritten: false };
 	}
+	// Amount, wallet and time are those of the sending that a person settled, also if a list tried it since.
+	if (!execution.isSettling && isSettled(old) && outcome === 'notPaid')
+		return { row: { ...old, reason: reason || old.reason }, mustBeWritten: true };
 	const listedEtb = result.listedAmountEtb ?? old.requestedAmountEtb ?? old.amountEtb ?? null;
 	const { amountEtb = listedEtb, requestedAmountEtb = amountEtb } = result;
 	const merged = { ...old, ...result };

@@ -20,7 +20,7 @@ export interface Register {
 	byReference: ReadonlyMap<string, RegisterRow>;
 	/**
 	 * The rows with that outcome, one for each transaction: two workflows at once can pay one reference. A row without a
-	 * transaction is left out if another one has it, because it is that of a workflow that did not send.
+	 * transaction counts only if no row of its reference has one.
 	 */
 	rows: RegisterRow[];
 	/** The rows of each payment without a transaction, except those that are *notPaid*: two workflows at once can write one each. */

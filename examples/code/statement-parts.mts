@@ -52,7 +52,7 @@ export function statementParts(
 	unknown: RegisterRow[],
 	execution: PayrollExecution,
 ): Part[] {
-	const { submitted, register, lastResults, results, paymentsBefore, paymentsNow, openPath } =
+	const { submitted, register, lastResults, results, registerBefore, registerNow, openPath } =
 		execution;
 	const statements = results.map((result, index) => ({ result, row: rows[index] ?? {} }));
 	const ends = groupBy(statements, ({ result }) =>
@@ -60,8 +60,11 @@ export function statementParts(
 	);
 	const rowsOf = (end: StatementEnd): RegisterRow[] => (ends.get(end) ?? []).map(({ row }) => row);
 	// Somebody had recorded it as not paid, and then it was sent again.
-	const sentAgain = (ends.get('settledPaid') ?? [])
-		.filter(({ result }) => rowOf(register, result)?.settledBy)
+	const perhapsPaidTwice = (ends.get('settledPaid') ?? [])
+		.filter(({ result }) => {
+			const old = rowOf(register, result) ?? {};
+			return old.outcome === 'unknown' && old.settledBy;
+		})
 		.map(({ row }) => row);
 	const people = (before: string, of: RegisterRow[], after: string): Part =>
 		of.length > 0 && `<h4>${before}: ${namesWithNumbers(of)}. ${after}.</h4>`;
@@ -79,7 +82,7 @@ export function statementParts(
 			({ result, row }) => `${row.name} (${row.reference}): ${reasonNotRecorded(result)}`,
 		),
 		...withoutResult.map((row) => {
-			const isFailure = failure !== undefined && !isOutdated(row, paymentsBefore, paymentsNow);
+			const isFailure = failure !== undefined && !isOutdated(row, registerBefore, registerNow);
 			return `${row.name} (${row.reference}): ${isFailure ? reasonNotRecorded(failure) : changed}`;
 		}),
 	];
@@ -95,7 +98,7 @@ export function statementParts(
 		section('Paid before, and it stays paid', rowsOf('paidBefore'), register),
 		people(
 			'Sent again since, and paid',
-			[...rowsOf('sentAgain'), ...sentAgain],
+			[...rowsOf('sentAgain'), ...perhapsPaidTwice],
 			'Was it paid before too? Then ask the partner service for one of the two back',
 		),
 		people('The record is taken back, so it is unknown again', rowsOf('takenBack'), askAgain),

@@ -6,7 +6,10 @@ export type Outcome = 'paid' | 'alreadyPaid' | 'ready' | 'notPaid' | 'unknown';
 
 interface CodeTraits {
 	outcome: Outcome;
-	/** The part that keeps the payment from being sent: the record, or its own item, which makes the entry *unusable*. */
+	/**
+	 * The part that keeps the payment from being sent: the record or the table of payments, or its own item, which makes the
+	 * entry *unusable*.
+	 */
 	blockedBy?: 'record' | 'item';
 }
 

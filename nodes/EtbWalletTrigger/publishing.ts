@@ -142,7 +142,7 @@ export async function resume(context: IHookFunctions): Promise<boolean> {
 	const presentKey = await loadAccount(context).then(accountKeyOf, () => stored.accountKey);
 	const listener = listenerOf(context, presentKey);
 	if (presentKey !== stored.accountKey || stored.url !== listener.url) return false;
-	// Other holders give way, because no static data prove that the service accepted their URL, or because
+	// Other holders give way, because nothing stored proves that the service accepted their URL, or because
 	// another main process unpublished them.
 	for (const { triggerKey, workflow } of rivalsOf(listener)) {
 		holders.delete(triggerKey);

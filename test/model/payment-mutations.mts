@@ -126,7 +126,7 @@ export const mutations: Mutation[] = [
 			"states.set(entry, 'otherPayment')",
 			"states.set(entry, 'unused')",
 		],
-		'The payee is not asked for': ['!payees.has(paidValuesMark(entry))', 'false'],
+		'The payee is not asked for': ['!paidValues.has(paidValuesMark(entry))', 'false'],
 		'Settling: not paid leaves the mark sent': ['change.remove(freed.flatMap(marksOfUse));', ''],
 		'Settling: not paid leaves the doubt': [
 			'change.remove(freed.flatMap(marksOfUse));',
@@ -152,7 +152,7 @@ export const mutations: Mutation[] = [
 			"paid.flatMap((each) => factMarks('saidPaid', each))",
 			"paid.flatMap((each) => factMarks('paid', each))",
 		],
-		'Settling: paid is recorded for no user ID and amount': [' && !saidPaid.has(entry)', ''],
+		'Settling: paid is recorded for no user ID and amount': ['confirmed.has(entry) && ', ''],
 		'Settling: no mark stays of what was settled as not paid': [
 			'...notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),',
 			'',
@@ -166,24 +166,24 @@ export const mutations: Mutation[] = [
 			'return new Set(concerned);',
 		],
 		'Settling: a contradiction forgets an earlier not paid': [
-			'contradicted.filter((each) => !saidPaid.has(each)).map',
+			'contradicted.filter((each) => !contradicting.has(each)).map',
 			'contradicted.map',
 		],
 		'Settling: a contradiction frees': [
-			"if (saidPaid.has(each)) return [each, 'contradicted'];",
-			"if (saidPaid.has(each)) return [each, 'settledNotPaid'];",
+			"if (contradicting.has(each)) return [each, 'contradicted'];",
+			"if (contradicting.has(each)) return [each, 'settledNotPaid'];",
 		],
 		'Settling: paid, by an expression, replaces that somebody said not paid': [
 			"return mayBeOld ? 'contradicted' : 'recordedPaid';",
 			"return 'recordedPaid';",
 		],
 		'Settling: what takes a statement back settles as paid': [
-			"if (says === 'takeBack') return state === 'unused' && wasFreed ? 'contradicted' : state;",
-			"if (says === 'takeBack' && state === 'unused') return wasFreed ? 'contradicted' : state;",
+			"if (says === 'takeBack') return state === 'unused' && wasSaidNotPaid ? 'contradicted' : state;",
+			"if (says === 'takeBack' && state === 'unused') return wasSaidNotPaid ? 'contradicted' : state;",
 		],
 		'Settling: what takes a statement back records a reference that is unused as paid': [
-			"if (says === 'takeBack') return state === 'unused' && wasFreed ? 'contradicted' : state;",
-			"if (says === 'takeBack' && (wasFreed || state === 'inDoubt')) return state === 'unused' ? 'contradicted' : state;",
+			"if (says === 'takeBack') return state === 'unused' && wasSaidNotPaid ? 'contradicted' : state;",
+			"if (says === 'takeBack' && (wasSaidNotPaid || state === 'inDoubt')) return state === 'unused' ? 'contradicted' : state;",
 		],
 		'Settling: an expression frees again and again': [
 			"return mayBeOld ? 'statementRepeated' : 'settledNotPaid';",

@@ -113,12 +113,21 @@ describe('the register after a payroll', () => {
 		['it is unknown again', { outcome: 'unknown', message: 'Failed' }, {}],
 	])('who was recorded as not paid keeps who said that if %s', (_how, result, more) => {
 		const settled = { settledBy: 'first@example.com', settledAt: '2026-10-25T08:00:00Z' };
-		const freed = registered(1, 'notPaid', { ...settled, requestedAmountEtb: 900 });
+		const freed = registered(1, 'notPaid', {
+			...settled,
+			requestedAmountEtb: 900,
+			userId: 'w0',
+		});
 		const [abebe] = people;
 		const [written, left] = ended([freed], result, [{ ...abebe, ...more }]);
 		expect(written).toMatchObject([settled]);
 		expect(written?.[0]?.['reason']).toBeTruthy();
-		expect(written?.[0]?.['requestedAmountEtb']).toBe('amountEtb' in more ? 900 : 1000);
+		// The amount and the wallet are those of the sending that was settled.
+		const isSentAgain = 'outcome' in result && result.outcome === 'unknown';
+		expect(written?.[0]).toMatchObject({
+			requestedAmountEtb: isSentAgain ? 1000 : 900,
+			userId: isSentAgain ? 'w1' : 'w0',
+		});
 		expect(left).toMatchObject([settled]);
 	});
 

@@ -213,6 +213,27 @@ describe('the answers of the page What is open', () => {
 		expect(openPageOf(open)).toMatch(`First recorded as not paid by ${settledBy}`);
 	});
 
+	test('say of no payment that it was sent again, if the register has it as not paid', () => {
+		const end = { outcome: 'alreadyPaid', code: 'settledPaid' };
+		const { page, written } = answered(
+			{ [referenceOf(1)]: 'It was paid' },
+			{ outcome: 'notPaid' },
+			end,
+		);
+		expect(page).not.toContain('Sent again');
+		expect(written?.['reason']).toBe(`First recorded as not paid by ${settledBy}.`);
+	});
+
+	test('keep who said not paid, if the payment was sent again and stays unknown', () => {
+		const stays = { outcome: 'unknown', code: 'inFlight', message: 'It is being sent' };
+		const before = { outcome: 'notPaid', settledAt: '2026-10-25T08:00:00Z' };
+		expect(answered({ [referenceOf(1)]: 'It was not paid' }, before, stays).written).toMatchObject({
+			outcome: 'unknown',
+			settledBy,
+			settledAt: '2026-10-25T08:00:00Z',
+		});
+	});
+
 	test.each([
 		['It was not paid', 'notPaid', 'Somebody recorded it as paid, and second@'],
 		['It was paid', 'paid', 'Somebody recorded it as not paid, and second@'],

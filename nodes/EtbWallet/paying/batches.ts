@@ -1,5 +1,3 @@
-/** Batches: payments that are asked for, or reserved, together. */
-
 /** Cuts values into batches of `size`. */
 export function batchesOf<Value>(size: number, values: Value[]): Value[][] {
 	return Array.from({ length: Math.ceil(values.length / size) }, (_, index) =>

@@ -19,7 +19,7 @@ import { PaymentRecord, type PaymentState } from './paymentRecord';
 import { hintAtRepeatedUsers, reportHalt, reportRun } from './report';
 import {
 	assertUsable,
-	createRun,
+	createRunTry,
 	loadAccountAndOptions,
 	readEntries,
 	unusableEntries,
@@ -53,7 +53,11 @@ export const createDisbursement: Operation['execute'] = async (context, read) =>
 	const entries = withRecorded(itemEntries, recorded);
 	// An unusable entry counts for no maximum, also if it was paid before.
 	const acceptable = itemEntries.filter(isPayment).filter((entry) => !needsAttention(entry));
-	const run = createRun(context, loaded, (entry) => `It may have been paid. ${settleSteps(entry)}`);
+	const run = createRunTry(
+		context,
+		loaded,
+		(entry) => `It may have been paid. ${settleSteps(entry)}`,
+	);
 	const pending = entries.filter(isPending);
 	if (isStopped(context) || pending.length === 0) return reportRun(context, options, entries);
 	const halt =

@@ -8,7 +8,7 @@ import { useClaim } from './claims';
 import { readClaimOptions } from './options';
 import { isPayable, fillInSentFields, type Entry } from './entry';
 import { referenceKeyOf, readReference } from '../../shared/reference';
-import { loadAccountAndOptions, readEntries, createRun, assertUsable } from './run';
+import { loadAccountAndOptions, readEntries, createRunTry, assertUsable } from './run';
 import { sendConcurrently } from './sending';
 import { reportRun, reportHalt } from './report';
 import { resultOfState } from './stateResults';
@@ -42,7 +42,7 @@ export const payClaims: Operation['execute'] = async (context, read) => {
 	if (loaded.halt !== undefined) return reportHalt(context, options, loaded.halt, entries);
 	assertUsable(context, options, entries);
 	const pending = entries.filter(isPayable).filter(({ result }) => result === undefined);
-	const run = createRun(context, loaded, () => stepsAtGate);
+	const run = createRunTry(context, loaded, () => stepsAtGate);
 	if (options.mode === 'dryRun') {
 		// A claim from pinned data is *ready* too: the gate counts that as not paid, and hands the payment out
 		// again.

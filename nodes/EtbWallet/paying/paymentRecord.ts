@@ -5,8 +5,8 @@
  * - **Unused**: there is no *sent*. A dry run reports `ready`, and a run that pays sends it. A reference becomes
  *   unused again when its sender records in time that the service refused it or that it was not sent, or when a
  *   person settles it as not paid.
- * - **Paid**: *sent*, and the fact *paid* or *saidPaid*. A run reports `alreadyPaid`, or `notPaid` for another person or
- *   amount than *payee* has. A reference becomes *paid* when its sender learns that the service paid, even late, and
+ * - **Paid**: *sent*, and the fact *paid* or *saidPaid*. A run reports `alreadyPaid`, or if it is *paid*, `notPaid` for
+ *   another person or amount than *payee* has. A reference becomes *paid* when its sender learns that the service paid, even late, and
  *   *saidPaid* when a person settles it as paid. One that is only *saidPaid* is in doubt as soon as a person contradicts
  *   that.
  * - **In flight**: *sent*, and the *busy* of its bucket in this slot of time, the one before or the next one, and no
@@ -77,7 +77,8 @@ export interface Statement extends Keyed {
 /** A reference with one of these facts is paid. */
 const paidFacts = ['paid', 'saidPaid'] as const;
 
-const firstPaidMarks = (keyed: Keyed): string[] => paidFacts.map((fact) => factMark(fact, keyed));
+const unconfirmedPaidMarks = (keyed: Keyed): string[] =>
+	paidFacts.map((fact) => factMark(fact, keyed));
 
 const saidPaidMarks = (keyed: Keyed): string[] => [
 	factMark('saidPaid', keyed),
@@ -199,12 +200,12 @@ export class PaymentRecord {
 	): Promise<ReadonlyMap<Each, StatementResult>> {
 		return await this.change(async (change) => {
 			const states = await askReferenceStates(change, statements, slotNow());
-			const freedBefore = await askSettledNotPaid(change, states);
-			const saidPaid = await askSaidPaid(change, states);
+			const saidNotPaidBefore = await askSaidNotPaidBefore(change, states);
+			const contradicting = await askContradictingSaidPaid(change, states);
 			const settled = new Map(
 				[...states].map(([each, state]): [Each, StatementResult] => {
-					if (saidPaid.has(each)) return [each, 'contradicted'];
-					return [each, resultOfStatement(state, each.says, freedBefore.has(each), isByHand)];
+					if (contradicting.has(each)) return [each, 'contradicted'];
+					return [each, resultOfStatement(state, each.says, saidNotPaidBefore.has(each), isByHand)];
 				}),
 			);
 			const settledAs = (...results: StatementResult[]): Each[] =>
@@ -214,15 +215,17 @@ export class PaymentRecord {
 			const freed = settledAs('settledNotPaid');
 			// All marks are stored in one call, before others are removed, so that a change that fails halfway, or a
 			// statement that is repeated, frees a reference only once.
-			const notPaid = [...freed, ...saidPaid].filter(({ says }) => says === 'notPaid');
+			const notPaid = [...freed, ...contradicting].filter(({ says }) => says === 'notPaid');
 			await change.write([
 				...paid.flatMap((each) => factMarks('saidPaid', each)),
 				...contradicted.flatMap((each) => factMarks('doubt', each)),
 				...notPaid.flatMap((each) => [...new Set([settledNotPaidMark(each), statementMark(each)])]),
 			]);
-			change.remove([...saidPaid].flatMap(saidPaidMarks));
+			change.remove([...contradicting].flatMap(saidPaidMarks));
 			// A contradicted *paid* can be about a payment that was sent after an earlier *not paid*, which stays counted.
-			change.remove(contradicted.filter((each) => !saidPaid.has(each)).map(settledNotPaidMark));
+			change.remove(
+				contradicted.filter((each) => !contradicting.has(each)).map(settledNotPaidMark),
+			);
 			change.remove(freed.flatMap(marksOfUse));
 			return settled;
 		});
@@ -240,7 +243,7 @@ export class PaymentRecord {
 		const unknown = own.filter((each) => outcomeOfEntry(each) === 'unknown');
 		const notMade = own.filter((each) => outcomeOfEntry(each) !== 'unknown');
 		await change.askAndWrite(
-			[...notMade.flatMap(firstPaidMarks), ...alsoAsk],
+			[...notMade.flatMap(unconfirmedPaidMarks), ...alsoAsk],
 			[
 				...paid.flatMap((each) => [...factMarks('paid', each), paidValuesMark(each)]),
 				...unknown.flatMap((each) => factMarks('doubt', each)),
@@ -279,7 +282,7 @@ export class PaymentRecord {
  * The statements with an earlier *not paid* on record: of the same sending if the statement names one, otherwise of the
  * reference. They are asked for only where that makes a difference (`resultOfStatement`).
  */
-async function askSettledNotPaid<Each extends Statement>(
+async function askSaidNotPaidBefore<Each extends Statement>(
 	change: RecordChange,
 	states: ReadonlyMap<Each, ReferenceState>,
 ): Promise<ReadonlySet<Each>> {
@@ -291,7 +294,7 @@ async function askSettledNotPaid<Each extends Statement>(
 }
 
 /** The statements that contradict a *paid* which only a person said. */
-async function askSaidPaid<Each extends Statement>(
+async function askContradictingSaidPaid<Each extends Statement>(
 	change: RecordChange,
 	states: ReadonlyMap<Each, ReferenceState>,
 ): Promise<ReadonlySet<Each>> {
@@ -307,17 +310,17 @@ async function askSaidPaid<Each extends Statement>(
  * The result of a statement about a reference in this state, unless it contradicts a *paid* of a person. A statement that
  * nobody typed just now may be old: then a second *not paid* of a reference, or of one sending of it, changes nothing. A
  * *paid* of a reference that was settled as not paid, and is unused now, makes it in doubt, because the two differ.
- * @param wasFreed whether a *not paid* was recorded before (`askSettledNotPaid`)
+ * @param wasSaidNotPaid whether a *not paid* was recorded before (`askSaidNotPaidBefore`)
  */
 function resultOfStatement(
 	state: ReferenceState,
 	says: Answer,
-	wasFreed: boolean,
+	wasSaidNotPaid: boolean,
 	isByHand: boolean,
 ): StatementResult {
 	if (state === 'paid' || state === 'inFlight') return state;
-	if (says === 'takeBack') return state === 'unused' && wasFreed ? 'contradicted' : state;
-	const mayBeOld = wasFreed && !isByHand;
+	if (says === 'takeBack') return state === 'unused' && wasSaidNotPaid ? 'contradicted' : state;
+	const mayBeOld = wasSaidNotPaid && !isByHand;
 	if (says === 'notPaid') {
 		if (state === 'unused') return state;
 		return mayBeOld ? 'statementRepeated' : 'settledNotPaid';
@@ -389,8 +392,8 @@ async function askFacts<Each extends Keyed>(
 }
 
 /**
- * The states of entries: also whether a paid reference was paid to this person, with this amount. An entry without a
- * person or an amount is `otherPayment` then.
+ * The states of entries: also whether a paid reference was paid to this person, with this amount, unless only a person
+ * said that. An entry without a person or an amount is `otherPayment` then.
  */
 async function askPaymentStates<Each extends KeyedEntry>(
 	change: RecordChange,
@@ -402,11 +405,11 @@ async function askPaymentStates<Each extends KeyedEntry>(
 	);
 	const paid = entries.filter((entry) => states.get(entry) === 'paid');
 	// This makes no call, because `askReferenceStates` has asked for them already.
-	const payees = await change.ask(paid.map(paidValuesMark));
+	const paidValues = await change.ask(paid.map(paidValuesMark));
 	// A person who settled it as paid did not say to whom.
-	const saidPaid = await askFacts(change, ['saidPaid'], paid);
+	const confirmed = await askFacts(change, ['paid'], paid);
 	for (const entry of paid)
-		if (!payees.has(paidValuesMark(entry)) && !saidPaid.has(entry))
+		if (confirmed.has(entry) && !paidValues.has(paidValuesMark(entry)))
 			states.set(entry, 'otherPayment');
 	return states;
 }

@@ -25,7 +25,7 @@ export interface RunTry {
 	/** Keeps the result of a payment, in its entry and for the next try. It is called once for each payment. */
 	setResult: (payment: Payable, result: EntryResult) => void;
 	/** Whether nothing more may be sent. */
-	maySendNoMore(): boolean;
+	mustStop(): boolean;
 }
 
 /** The account and the options of a run, or the reason why they cannot be used. */
@@ -138,7 +138,7 @@ export function assertUsable(
 
 const joined = (...texts: Array<string | undefined>): string => texts.filter(Boolean).join('. ');
 
-export function createRun(
+export function createRunTry(
 	context: IExecuteFunctions,
 	{ account, options }: Pick<RunTry, 'account' | 'options'>,
 	remedyOfUnknown: RunTry['remedyOfUnknown'],
@@ -158,6 +158,6 @@ export function createRun(
 			if (outcomeOfEntry(payment) !== 'notPaid')
 				kept.set(payment.itemIndex, { ...payment, result });
 		},
-		maySendNoMore: () => isStopped(context) || (hasFailure && !context.continueOnFail()),
+		mustStop: () => isStopped(context) || (hasFailure && !context.continueOnFail()),
 	};
 }

@@ -27,7 +27,7 @@ export async function payAll(
 	let unrecorded: Payment[] = [];
 	const failedChanges: FailedChange[] = [];
 	for (const batch of batchesOf(concurrency, payments)) {
-		if (run.maySendNoMore()) break;
+		if (run.mustStop()) break;
 		const reserved = unrecorded;
 		let reservation: Awaited<ReturnType<PaymentRecord['recordResultsAndReserve']>>;
 		try {
@@ -39,7 +39,7 @@ export async function payAll(
 			// The next change records *paid*, and a later run reports an unknown payment as unknown anyway.
 			const notPaid = reserved.filter((each) => outcomeOfEntry(each) === 'notPaid');
 			failedChanges.push({ error, payments: notPaid });
-			if (run.maySendNoMore()) break;
+			if (run.mustStop()) break;
 			for (const payment of batch) run.setResult(payment, noRecordResult(error));
 			continue;
 		}
@@ -91,7 +91,7 @@ export async function sendConcurrently<Sent extends Payable>(
 	const queue = payments.values();
 	const sendQueued = async (): Promise<void> => {
 		for (const payment of queue) {
-			if (run.maySendNoMore()) return;
+			if (run.mustStop()) return;
 			const result = await send(run, payment, () => getAllowedMs(payment));
 			const isUnknown = outcomeOf(result.code) === 'unknown';
 			const remedy = isUnknown ? run.remedyOfUnknown(payment) : result.remedy;

@@ -43,7 +43,7 @@ interface ItemResult {
 const itemResults: Readonly<Record<StatementResult, ItemResult>> = {
 	settledPaid: {
 		code: 'settledPaid',
-		message: 'Settled as paid: no run sends it any more',
+		message: 'Settled as paid: no run sends it, unless somebody takes that back',
 	},
 	recordedPaid: {
 		code: 'settledPaid',

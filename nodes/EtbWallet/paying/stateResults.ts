@@ -46,6 +46,6 @@ export function resultOfState(entry: Entry, state: PaymentState): EntryResult {
 /** The result of a payment when n8n's database fails. */
 export const noRecordResult = (error: unknown): EntryResult => ({
 	code: 'noRecord',
-	message: 'The reference could not be recorded in the database of n8n, so nothing was sent',
+	message: 'The database of n8n failed, so nothing was sent',
 	remedy: `Run the workflow again. If it then reports this reference as unknown, although it was not used before, this run did not send it. The database said: ${messageOf(error)}`,
 });

@@ -25,10 +25,7 @@ const modes = {
 	},
 };
 
-/**
- * A field of a run that settles.
- * @param then the consequence of naming a reference, for the description
- */
+/** A field of a run that settles. */
 const referencesField = (
 	displayName: string,
 	name: string,
@@ -143,7 +140,7 @@ export const createDisbursementOperation: Operation = {
 		referencesField(
 			'Was Paid',
 			'wasPaid',
-			'References of which the partner service said so. They are not sent again.',
+			'References of which the partner service said so. They are not sent, unless somebody takes that back.',
 		),
 		referencesField(
 			'Was Not Paid',
