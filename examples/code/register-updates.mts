@@ -90,7 +90,7 @@ function registeredReason(
  * --- | --- | ---
  * paid | always | unless only a person said it, and the statement contradicts it or takes it back
  * unknown | if the result is not paid, or only still unknown | unless it is settled, was paid, or was freed in the node
- * notPaid | never | unless it is unknown again, or was sent again
+ * notPaid | never, but only the reason is new if a person settled it (`updateFor`) | unless it is unknown again, or was sent again
  */
 function staysAsItIs(row: PaymentRow, old: RegisterRow, execution: PayrollExecution): boolean {
 	if (isUnknownAgain(row, old, execution) || wasSettledInNode(row, old, execution)) return false;

@@ -336,7 +336,7 @@ void describe('payroll.json', () => {
 		await change(id, 'Payments', { dataTableId: { __rl: true, mode: 'name', value: 'Older' } });
 		const first = await run(id);
 		assert.deepEqual(paid(already), []);
-		assert.match(first.error ?? '', /workflow/);
+		assert.match(first.error ?? '', /settledAt/);
 	});
 
 	test('nobody settles without a login', async () => {
