@@ -273,14 +273,14 @@ function firstParts(execution: ListExecution): Part[] {
 	const due = duePeriod(execution);
 	const upload = uploadLink({ period: due, purpose }, `Upload it for ${due}`);
 	const wrongPeriod = `This is for ${escapeHtml(period)}. ${due} is due. Was this list for ${due}? ${upload}`;
-	const isDecided = isPaying || decision === 'outdated';
 	// An unknown payment was sent for this period, so the period is right.
 	const isPeriodAsked = asksForApproval || unknown.length === 0;
 	const meanwhile = paidBefore.filter(({ isPaidMeanwhile }) => isPaidMeanwhile);
 	return [
 		isEarlier(execution) &&
 			!isCorrection(execution) &&
-			!isDecided &&
+			!isPaying &&
+			decision !== 'outdated' &&
 			isPeriodAsked &&
 			(ready.length > 0 ? `<h4>${wrongPeriod}</h4>` : `<h2><em>${wrongPeriod}</em></h2>`),
 		meanwhile.length > 0 &&

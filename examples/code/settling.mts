@@ -86,40 +86,26 @@ export function isOutdated(
 	);
 }
 
+/** The form as it was answered, the payments it asked about, and the register before the page and after its answer. */
+type Given = [submitted: Submitted, asked: Asked, before: RegisterRow[], now: RegisterRow[]];
+
 /** The rows with this answer that are not outdated. */
-const rowsWith = (
-	answer: Answer,
-	submitted: Submitted,
-	rows: RegisterRow[],
-	before: RegisterRow[],
-	now: RegisterRow[],
-): RegisterRow[] =>
-	rows.filter((row) => answerAbout(submitted, row) === answer && !isOutdated(row, before, now));
+const rowsWith = (answer: Answer, [submitted, asked, before, now]: Given): RegisterRow[] =>
+	(answer === 'takeBack' ? asked.settled : asked.unknown).filter(
+		(row) => answerAbout(submitted, row) === answer && !isOutdated(row, before, now),
+	);
 
 /** The field *Was Paid* of the node that settles. */
-export const wasPaid = (
-	submitted: Submitted,
-	{ unknown }: Asked,
-	before: RegisterRow[],
-	now: RegisterRow[],
-) => rowsWith('paid', submitted, unknown, before, now).map(({ reference }) => reference);
+export const wasPaid = (...given: Given) =>
+	rowsWith('paid', given).map(({ reference }) => reference);
 
 /** The field *Was Not Paid* of the node that settles: each payment with the time at which its row was written. */
-export const wasNotPaid = (
-	submitted: Submitted,
-	{ unknown }: Asked,
-	before: RegisterRow[],
-	now: RegisterRow[],
-) =>
-	rowsWith('notPaid', submitted, unknown, before, now).map(({ reference, updatedAt }) => ({
+export const wasNotPaid = (...given: Given) =>
+	rowsWith('notPaid', given).map(({ reference, updatedAt }) => ({
 		reference,
 		sentAt: updatedAt && new Date(updatedAt).toISOString(),
 	}));
 
 /** The field *Take Back* of the node that settles. */
-export const takeBack = (
-	submitted: Submitted,
-	{ settled }: Asked,
-	before: RegisterRow[],
-	now: RegisterRow[],
-) => rowsWith('takeBack', submitted, settled, before, now).map(({ reference }) => reference);
+export const takeBack = (...given: Given) =>
+	rowsWith('takeBack', given).map(({ reference }) => reference);

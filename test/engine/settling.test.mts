@@ -238,18 +238,18 @@ describe('a payment that only a person said was paid', () => {
 	const webhook = { mode: 'webhook' } as const;
 	const state = async (named: Named): Promise<unknown[]> =>
 		codesOf(await pay([{}], { mode: "={{ 'settle' }}", ...named }, webhook));
-	const denials: [string, Named][] = [
+	const contradictions: [string, Named][] = [
 		['by an expression', { wasNotPaid: "={{ 'pay-a' }}" }],
 		['of one sending', { wasNotPaid: "={{ [{ reference: 'pay-a', sentAt: '10:00' }] }}" }],
 	];
 
-	test.each(denials)(
-		'is unknown again when somebody denies that, %s, which counts once',
-		async (_how, denial) => {
+	test.each(contradictions)(
+		'is unknown again when somebody contradicts that, %s, which counts once',
+		async (_how, contradiction) => {
 			await leaveUnknown(itemsFor('a'), ['a']);
 			expect(await state({ wasPaid: 'pay-a' })).toEqual(['settledPaid']);
-			expect(await state(denial)).toEqual(['contradicted']);
-			expect(await state(denial)).toEqual(['notSettled']);
+			expect(await state(contradiction)).toEqual(['contradicted']);
+			expect(await state(contradiction)).toEqual(['notSettled']);
 			expect(await known('a')).toEqual(['inDoubt']);
 			expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['inDoubt']);
 			expect(await state({ wasPaid: 'pay-a' })).toEqual(['settledPaid']);
@@ -257,7 +257,7 @@ describe('a payment that only a person said was paid', () => {
 		},
 	);
 
-	test('is not freed when a denial is repeated that failed at any call of the database', async () => {
+	test('is not freed when a contradiction is repeated that failed at any call of the database', async () => {
 		const ask = deduplicator.checkProcessedAndRecord;
 		for (let failing = 1; ; failing++) {
 			const names = [`before${failing}`, `after${failing}`];
@@ -275,10 +275,12 @@ describe('a payment that only a person said was paid', () => {
 						if (reference.includes('after')) await ask(entries, ...more);
 						throw new Error('connection lost');
 					});
-				const denial = { wasNotPaid: `={{ [{ reference: '${reference}', sentAt: '10:00' }] }}` };
-				await pay([{}], { mode: "={{ 'settle' }}", ...denial }, { ...webhook, onError });
+				const contradiction = {
+					wasNotPaid: `={{ [{ reference: '${reference}', sentAt: '10:00' }] }}`,
+				};
+				await pay([{}], { mode: "={{ 'settle' }}", ...contradiction }, { ...webhook, onError });
 				fails.mockRestore();
-				expect(await state(denial)).not.toContain('settledNotPaid');
+				expect(await state(contradiction)).not.toContain('settledNotPaid');
 			}
 			if (calls < failing) break;
 			expect(codesOf(await pay(itemsFor(...names), {}, { onError }))).not.toContain('paid');
@@ -287,15 +289,15 @@ describe('a payment that only a person said was paid', () => {
 
 	test('is not one that the service paid, also if the database failed whenever somebody contradicted it', async () => {
 		await pay(itemsFor('a'));
-		const denial = { wasNotPaid: "={{ [{ reference: 'pay-a', sentAt: '10:00' }] }}" };
+		const contradiction = { wasNotPaid: "={{ [{ reference: 'pay-a', sentAt: '10:00' }] }}" };
 		const fails = jest
 			.spyOn(deduplicator, 'removeProcessed')
 			.mockRejectedValue(new Error('connection lost'));
-		for (const fields of [denial, { takeBack: 'pay-a' }, denial])
+		for (const fields of [contradiction, { takeBack: 'pay-a' }, contradiction])
 			await pay([{}], { mode: "={{ 'settle' }}", ...fields }, { ...webhook, onError });
 		fails.mockRestore();
-		expect(await state(denial)).toEqual(['paidBefore']);
-		expect(await state(denial)).toEqual(['paidBefore']);
+		expect(await state(contradiction)).toEqual(['paidBefore']);
+		expect(await state(contradiction)).toEqual(['paidBefore']);
 		expect(codesOf(await pay(itemsFor('a'), {}, { onError }))).toEqual(['paidBefore']);
 		expect(paidNames()).toEqual(['a']);
 	});

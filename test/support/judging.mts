@@ -1,5 +1,5 @@
-/** A payment, and responses of the service to judge. */
-import type { ServiceResponse } from '../../nodes/shared/service/attempt.ts';
+/** A payment, and results of attempts to judge. */
+import type { NoResponse, ServiceResponse } from '../../nodes/shared/service/attempt.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 
 /** A payment of 10 ETB. */
@@ -27,3 +27,17 @@ export const responseWith = (text: string, status = 200): ServiceResponse => ({
 	text,
 	body: parsed(text),
 });
+
+/** A request that never left. */
+export const notSent: NoResponse = {
+	kind: 'noResponse',
+	errorCode: 'ECONNREFUSED',
+	mayHaveBeenSent: false,
+};
+
+/** A request that may have been sent, and whose connection ended. */
+export const cutOff: NoResponse = {
+	kind: 'noResponse',
+	errorCode: 'ECONNRESET',
+	mayHaveBeenSent: true,
+};

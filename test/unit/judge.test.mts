@@ -10,7 +10,7 @@ import { refusalRuleFor } from '../../nodes/shared/service/responseRules.ts';
 import { unclearPaymentPatterns, refusalWords } from '../../nodes/shared/service/paymentWords.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 import { failedSettings } from '../support/judged-responses.mts';
-import { pay, responseWith } from '../support/judging.mts';
+import { cutOff, notSent, pay, responseWith } from '../support/judging.mts';
 
 const get: ServiceRequest = { method: 'GET', path: '/x' };
 
@@ -239,16 +239,6 @@ test.each([
 	expect(judge(pay, response)).toMatchObject({ verdict: 'notDone', mayBeRepeated });
 });
 
-const notSent: AttemptResult = {
-	kind: 'noResponse',
-	errorCode: 'ECONNREFUSED',
-	mayHaveBeenSent: false,
-};
-const cutOff: AttemptResult = {
-	kind: 'noResponse',
-	errorCode: 'ECONNRESET',
-	mayHaveBeenSent: true,
-};
 const empty = (...statuses: number[]): AttemptResult[] =>
 	statuses.map((status) => responseWith('{}', status));
 const range = (from: number, to: number): number[] =>

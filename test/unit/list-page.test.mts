@@ -306,8 +306,8 @@ describe('the page of a list', () => {
 		'has as unknown whose payment, %s, somebody took back while the page was open',
 		(_whose, more) => {
 			const said = registered(1, 'paid', { settledBy: 'x@x.et', ...more });
-			const denied = { ...said, outcome: 'unknown', updatedAt: '2026-10-26T09:00:00Z' };
-			const { page } = pageOf(runs([said], { 'Payments now': [[denied]] }), 1);
+			const takenBack = { ...said, outcome: 'unknown', updatedAt: '2026-10-26T09:00:00Z' };
+			const { page } = pageOf(runs([said], { 'Payments now': [[takenBack]] }), 1);
 			expect(page).toMatch(/UNKNOWN: 1 person/);
 			expect(page).not.toContain('Paid before, not again');
 		},

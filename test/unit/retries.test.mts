@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { AttemptResult } from '../../nodes/shared/service/attempt.ts';
 import type { ServiceRequest } from '../../nodes/shared/service/request.ts';
 import { attemptWithRetries, retryDelayMs } from '../../nodes/shared/service/retries.ts';
+import { cutOff, notSent } from '../support/judging.mts';
 
 const creating: ServiceRequest = { method: 'POST', path: '/x' };
 
@@ -13,16 +14,6 @@ const response = (status: number, headers: Record<string, unknown> = {}): Attemp
 	text: '{}',
 	body: {},
 });
-const notSent: AttemptResult = {
-	kind: 'noResponse',
-	errorCode: 'ECONNREFUSED',
-	mayHaveBeenSent: false,
-};
-const cutOff: AttemptResult = {
-	kind: 'noResponse',
-	errorCode: 'ECONNRESET',
-	mayHaveBeenSent: true,
-};
 
 describe('the pause before a retry', () => {
 	const now = Date.parse('2026-03-01T12:00:00Z');

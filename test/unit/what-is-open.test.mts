@@ -138,7 +138,7 @@ describe('the answers of the page What is open', () => {
 	test.each([
 		['first@example.com', 'second@example.com as not paid'],
 		['second@example.com', 'second@example.com took that back'],
-	])('deny that one was paid, which %s said: then it is unknown again', (said, denied) => {
+	])('contradict that one was paid, which %s said: then it is unknown again', (said, denied) => {
 		const answer = { [referenceOf(1)]: 'It was not paid' };
 		const { page, written } = answered(answer, { settledBy: said }, differs);
 		expect(written).toMatchObject({ outcome: 'unknown', settledBy: '' });
@@ -150,10 +150,10 @@ describe('the answers of the page What is open', () => {
 		const unknown = { outcome: 'unknown', code: 'inDoubt', message: 'It stays unknown' };
 		expect(answered(perhapsNotPaid, {}, unknown).written).toMatchObject({ outcome: 'unknown' });
 		const free = { outcome: 'ready', code: 'ready', message: 'It was not unknown' };
-		const denial = { [referenceOf(1)]: 'It was not paid' };
+		const contradiction = { [referenceOf(1)]: 'It was not paid' };
 		for (const [answer, before] of [
 			[perhapsNotPaid, {}],
-			[denial, {}],
+			[contradiction, {}],
 			[perhapsPaid, { outcome: 'notPaid' }],
 		] as const)
 			expect(answered(answer, before, free).written).toMatchObject({
@@ -161,7 +161,7 @@ describe('the answers of the page What is open', () => {
 				settledBy: '',
 			});
 		const before = { outcome: 'unknown', settledBy: '' };
-		expect(answered(denial, before, free).written).toMatchObject({ outcome: 'notPaid' });
+		expect(answered(contradiction, before, free).written).toMatchObject({ outcome: 'notPaid' });
 	});
 
 	test('do not take back what the service gave a transaction for, or nobody recorded', () => {
@@ -177,8 +177,8 @@ describe('the answers of the page What is open', () => {
 				expect(statements(answer, [row])['takeBack']).toEqual([]);
 		expect(answered(perhapsNotPaid, { txHash: '0x1' }, differs).written).toBeUndefined();
 		const free = { outcome: 'ready', code: 'ready' };
-		const denial = { [referenceOf(1)]: 'It was not paid' };
-		expect(answered(denial, { txHash: '0x1' }, free).written).toBeUndefined();
+		const contradiction = { [referenceOf(1)]: 'It was not paid' };
+		expect(answered(contradiction, { txHash: '0x1' }, free).written).toBeUndefined();
 	});
 
 	test.each([

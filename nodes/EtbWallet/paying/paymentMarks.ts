@@ -7,7 +7,7 @@
  * `busy` | a reservation in this bucket; it counts for three slots of time | none, but the change that added it may remove it
  * `paid`, `paidConfirmed` | the fact *paid*: a response of the service said that it was paid | none
  * `payee` | the user ID and the amount that were paid | none
- * `saidPaid`, `saidPaidConfirmed` | the fact *saidPaid*: a person said that it was paid. Each user ID and amount fits | a person contradicts it
+ * `saidPaid`, `saidPaidConfirmed` | the fact *saidPaid*: a person said that it was paid. Without the fact *paid*, each user ID and amount fits | a person contradicts it
  * `doubt`, `doubtConfirmed` | the fact *doubt*: nobody knows how the payment ended | the reference becomes unused
  * `settledNotPaid` | a person said that it was not paid | a person contradicts that
  * `settledNotPaidOf` | a person said that what was sent at this time was not paid | none
